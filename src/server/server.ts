@@ -18,11 +18,7 @@ export interface ServerOptions extends ReceiverOptions {
   readonly pages: Readonly<Record<string, () => Promise<Page> | Page>>;
   /** Pages at other paths. @default none */
   readonly site?: Site;
-  /**
-   * Names by which pages may be asked for, besides addresses and `localhost`.
-   *
-   * @default none
-   */
+  /** Names by which pages may be asked for, besides addresses and `localhost`. @default none */
   readonly pageHosts?: () => readonly string[];
   readonly counts?: ConnectionCounts;
   readonly limits?: Partial<ServerLimits>;

@@ -6,7 +6,7 @@ import { writeRight } from "../../../fleet/ownership/ownership.ts";
 import type { RequestGuard } from "../../../runs/service-connection.ts";
 import { withScratchFolder } from "../../mirror/as-of.ts";
 import type { CommandContext } from "../../program/command.ts";
-import { filesOne } from "../output/after-run-command.ts";
+import { fetchFilesOf } from "../output/after-run-command.ts";
 import { packageCompany, proveMonth } from "../output/package.ts";
 
 /** A company that a worker owns, as commands know one. Its requests need the permits of its ownership. */
@@ -50,11 +50,6 @@ export async function fetchOwnedFiles(
   given: CommandContext,
   ...[company, guard, signal]: Parameters<NodePublishing["files"]>
 ): ReturnType<NodePublishing["files"]> {
-  let isAll = false;
-  const scope = scopeOf(given, company, guard, signal);
-  await filesOne(scope, undefined, undefined, async () => {
-    isAll = true;
-    return null;
-  });
-  return isAll;
+  const { isAll } = await fetchFilesOf(scopeOf(given, company, guard, signal));
+  return isAll && company.config.schedule.publish === "after_sync";
 }

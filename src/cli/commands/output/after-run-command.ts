@@ -67,15 +67,17 @@ function publishOne(scope: CompanyScope): Promise<CommandOutcome | null> {
   return attempt(scope, "the report was not written", () => publishCompany(scope));
 }
 
-/**
- * Fetches files until none is missing or `closed` aborts, and writes the report again when that was all. Gives an outcome
- * where it fails; one record without its file is no failure.
- */
-export async function filesOne(
+/** Fetches files, and writes the report again when none is missing any more. Gives an outcome where it fails. */
+export async function filesOne(scope: CompanyScope, closed?: AbortSignal, mostRequests?: number) {
+  const { isAll, outcome } = await fetchFilesOf(scope, closed, mostRequests);
+  return isAll && scope.config.schedule.publish === "after_sync" ? publishOne(scope) : outcome;
+}
+
+/** Fetches files until none is missing (`isAll`) or `closed` aborts. One record without its file is no failure. */
+export async function fetchFilesOf(
   scope: CompanyScope,
   closed = AbortSignal.timeout(filesSliceMs),
   mostRequests?: number,
-  publish = publishOne,
 ) {
   const { config, context } = scope;
   const question = usualQuestion(context.clock.nowMs());
@@ -87,7 +89,7 @@ export async function filesOne(
     isAll = fetched.pending === 0;
     return fetched;
   });
-  return isAll && config.schedule.publish === "after_sync" ? publish(scope) : outcome;
+  return { isAll, outcome };
 }
 
 function exportOne(scope: CompanyScope, wanted: ExportConfig): Promise<CommandOutcome | null> {
