@@ -2,12 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openDatabase, type Db } from "../../src/store/database.ts";
 import { questions } from "../../connectors/fintoro/report/questions.ts";
 import { docs } from "../support/docs/docs.ts";
-import {
-  emptySummary,
-  publishedCompany,
-  rowsOf,
-  type PublishedCompany,
-} from "../support/export/published.ts";
+import { emptySummary, publishedCompany, rowsOf } from "../support/export/published.ts";
 import * as re from "../support/export/recount.ts";
 import type { Row } from "../support/export/recount.ts";
 import { testDay as today } from "../support/sandbox/control.ts";
@@ -41,7 +36,7 @@ const ofLines: Damages = { unit_id: [99], name: [" "], vat_rate: [0] };
 const random = seededRandom(27);
 
 describe("v_einvoice_gaps, compared with drafts that the published rules judge", () => {
-  let company: PublishedCompany;
+  let company: Awaited<ReturnType<typeof publishedCompany>>;
   let db: Db;
   const seen = new Set<string>();
   beforeAll(async () => {

@@ -1,9 +1,7 @@
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { commands } from "../../src/cli/commands/all-commands.ts";
-import { CompaniesTable } from "../../src/fleet/postgres/tables/companies-table.ts";
-import { NodesTable } from "../../src/fleet/postgres/tables/heartbeats.ts";
-import { OwnersTable } from "../../src/fleet/postgres/tables/owners-table.ts";
+import { fleetTables } from "../../src/fleet/postgres/tables/fleet-tables.ts";
 import { createTestInvocation, jsonLines, temporaryFolder } from "../support/program/cli.ts";
 import { connectNode, describeWithPostgres, freshDatabase } from "../support/postgres/databases.ts";
 import { eventually } from "../support/eventually.ts";
@@ -31,7 +29,7 @@ async function operator({ tables = true } = {}) {
     expect({ code, errors: stderr.match(/"level":"error".*/)?.[0] }).toEqual({ code: 0, errors: undefined });
     return JSON.parse(stdout) as Record<string, unknown>;
   };
-  return { postgres, begin, run, json };
+  return { ...fleetTables(postgres), begin, run, json };
 }
 
 /** One that has added both companies. */
@@ -43,7 +41,7 @@ async function sharing() {
 
 type Operator = Awaited<ReturnType<typeof operator>>;
 
-const rowsOf = async ({ postgres }: Operator) => (await new CompaniesTable(postgres).list()).companies;
+const rowsOf = async ({ companies: table }: Operator) => (await table.list()).companies;
 
 /** Schedules and queued jobs, as pg-boss has them. */
 async function jobsOf({ postgres }: Operator) {
@@ -160,7 +158,7 @@ ${fleet}`;
 describeWithPostgres("fleet remove", () => {
   test("takes a company out: no schedule, no owner any more, and says what stays", async () => {
     const one = await sharing();
-    await new OwnersTable(one.postgres).claim("acme", "worker-7", 60_000);
+    await one.owners.claim("acme", "worker-7", 60_000);
     const inReports = ["pointers/acme.json", "company=acme/", "packages/*/acme/"];
     const stays = ["mirrors/acme/", "mirrors/.files/acme/", ...inReports.map((key) => `reports/${key}`)];
     const acme = {
@@ -177,7 +175,7 @@ describeWithPostgres("fleet remove", () => {
   test("has Postgres forget at once what was removed, or is, and waits until nobody has it", async () => {
     const one = await sharing();
     await one.run("remove beta");
-    await new OwnersTable(one.postgres).claim("acme", "worker-7", 1_500);
+    await one.owners.claim("acme", "worker-7", 1_500);
     const { stdout, stderr } = await one.run("remove acme beta --forget");
     expect(stdout).toMatch(/^acme: forgotten\n(.+\n)+beta: forgotten\n/);
     expect(jsonLines(stderr)).toMatchObject([{ msg: "waiting until worker-7 has released it" }]);
@@ -186,7 +184,7 @@ describeWithPostgres("fleet remove", () => {
 
   test("waits no longer for its release once it is interrupted", async () => {
     const one = await sharing();
-    await new OwnersTable(one.postgres).claim("acme", "worker-7", 60_000);
+    await one.owners.claim("acme", "worker-7", 60_000);
     const { signals, run } = one.begin("remove acme --forget");
     const ended = run();
     await eventually(async () => (await rowsOf(one)).some(({ removed }) => removed), "it is removed");
@@ -210,13 +208,12 @@ describeWithPostgres("fleet remove", () => {
 describeWithPostgres("fleet list", () => {
   test("shows every company with the node that has it, and its config without a secret", async () => {
     const one = await sharing();
-    const owners = new OwnersTable(one.postgres);
-    await owners.claim("acme", "worker-7", 60_000);
+    await one.owners.claim("acme", "worker-7", 60_000);
     const { stdout } = await one.run("list");
     expect(stdout).toMatch(
       /^acme {2}at worker-7, epoch 1; config of \d+.* ago\nbeta {2}not read yet; config /,
     );
-    await owners.release({ company: "acme", epoch: 1, node: "worker-7" });
+    await one.owners.release({ company: "acme", epoch: 1, node: "worker-7" });
     expect((await one.run("list")).stdout).toContain("acme  idle; ");
     const acme = { node: null, epoch: 1, config: { companies: { acme: { token: "${env:ACME}" } } } };
     expect(await one.json("list --company acme")).toMatchObject({ companies: { acme } });
@@ -239,7 +236,7 @@ describeWithPostgres("fleet drain", () => {
     const one = await operator();
     const { stdout: none } = await one.run("list", fleet);
     expect(none).toBe("the fleet has no companies; `fleet add` shares some\n");
-    const nodes = new NodesTable(one.postgres);
+    const { nodes } = one;
     const facts = { node: "worker-7", version: "1", role: "all", held: 12, capacity: 50 };
     await nodes.register(facts);
     const { stdout } = await one.run("drain worker-7", fleet);

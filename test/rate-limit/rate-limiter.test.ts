@@ -7,12 +7,7 @@ import type { RateLimiter, Permit } from "../../src/rate-limit/permit.ts";
 import { createMemoryRateLimitStore, type RateLimitStore, type Rules } from "../../src/rate-limit/state.ts";
 import { DrivenClock } from "../support/virtual/driven-clock.ts";
 import { stubLog } from "../support/http/http-client.ts";
-import {
-  limiterKinds,
-  simulate,
-  type Outcome,
-  type Scenario,
-} from "../support/rate-limit/simulated-budget.ts";
+import { limiterKinds, simulate, type Scenario } from "../support/rate-limit/simulated-budget.ts";
 import { openedLedger } from "../support/rate-limit/rate-limit.ts";
 
 const silent = { limit: null, remaining: null, retryAfterS: null };
@@ -214,8 +209,8 @@ function demandOf(shape: { periodMs: number; share: number } | null): Pick<Scena
 }
 
 /** Windows that opened and ended while there was demand. */
-function fullWindows(outcome: Outcome) {
-  return outcome.windows.filter((window) => window.endsAt < outcome.endedAt);
+function fullWindows({ windows, endedAt }: ReturnType<typeof simulate>) {
+  return windows.filter(({ endsAt }) => endsAt < endedAt);
 }
 
 describe("I8: alone on the company", () => {
