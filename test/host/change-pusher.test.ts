@@ -14,12 +14,8 @@ import { eventually } from "../support/eventually.ts";
 import { openHasty } from "../support/mirror/mirror.ts";
 import { pruneMs, prune } from "../support/mirror/prune.ts";
 import { put, remove, stampOf } from "../support/mirror/store.ts";
-import {
-  openSink,
-  type Received,
-  type Treatment,
-  type WebhookSink,
-} from "../support/sandbox/webhook-sink.ts";
+import { openSink } from "../support/sandbox/webhook-sink.ts";
+import type { Received, Treatment, WebhookSink } from "../support/sandbox/webhook-sink.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { recordingLog } from "../support/terminal/terminal.ts";
 

@@ -2,14 +2,8 @@ import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
 import { get, lenientRateLimiter, stubLog, testToken } from "../support/http/http-client.ts";
 import { rejectionOf } from "../support/errors.ts";
-import {
-  json,
-  rawServiceWith,
-  serviceWith,
-  startService,
-  untilTheEnd,
-  type Answering,
-} from "../support/http/http.ts";
+import { json, rawServiceWith, serviceWith, startService, untilTheEnd } from "../support/http/http.ts";
+import type { Answering } from "../support/http/http.ts";
 
 const part = testToken.split("|")[1] ?? "";
 const forms = [

@@ -1,13 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { hourMs, minuteMs } from "../../src/base/clock.ts";
 import { eventLines } from "../../src/status/render/status-text.ts";
-import {
-  daemonSilent,
-  judgeEvents,
-  type readEventFacts,
-  type EventStatus,
-  emptyReceiverNote,
-} from "../../src/status/event-status.ts";
+import { daemonSilent, judgeEvents, emptyReceiverNote } from "../../src/status/event-status.ts";
+import type { readEventFacts, EventStatus } from "../../src/status/event-status.ts";
 import type { EndedSpan } from "../../src/state/uptime-log.ts";
 
 type EventFacts = ReturnType<typeof readEventFacts>;

@@ -1,13 +1,7 @@
 import { describe, expect } from "vitest";
 import { InboxView } from "../../src/state/inbox/inbox.ts";
-import {
-  deliveryOf,
-  about,
-  openIngest,
-  eventText,
-  type OpenIngest,
-  test,
-} from "../support/webhook/webhook.ts";
+import { deliveryOf, about, openIngest, eventText, test } from "../support/webhook/webhook.ts";
+import type { OpenIngest } from "../support/webhook/webhook.ts";
 import { allChanges, rows, written } from "../support/mirror/store.ts";
 
 const nowMs = Date.UTC(2026, 2, 1, 12);

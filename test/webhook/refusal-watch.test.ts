@@ -1,11 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { hourMs, isoTime, minuteMs } from "../../src/base/clock.ts";
-import {
-  RefusalWatch,
-  type DeliveryVerdict,
-  type Refusal,
-  deliveryVerdict,
-} from "../../src/webhook/delivery-gap/refusal-watch.ts";
+import { RefusalWatch, deliveryVerdict } from "../../src/webhook/delivery-gap/refusal-watch.ts";
+import type { DeliveryVerdict, Refusal } from "../../src/webhook/delivery-gap/refusal-watch.ts";
 import type { CompanyConfig } from "../../src/config/config.ts";
 import type { Subscription } from "../../src/webhook/subscriptions/subscription-client.ts";
 import { DrivenClock } from "../support/virtual/driven-clock.ts";
