@@ -4,6 +4,7 @@ import { commands } from "../../src/cli/commands/all-commands.ts";
 import { readCommandLine } from "../../src/cli/program/command-line.ts";
 import { tablesOfConnector } from "../../src/store/snapshot/snapshot-tables.ts";
 import { blocks, docs } from "../support/docs/docs.ts";
+import { examples } from "../support/docs/examples.ts";
 
 /** The program's arguments, up to what belongs to the shell. */
 const call = /(?:^|[`\s/])fintoro-mirror(?:\.js)? +([a-z-][^\n`|;>&#]*)/;
@@ -15,6 +16,14 @@ function callsIn(file: string, text: string): string[] {
   const prose = text.replaceAll(/^ *```[\s\S]*?^ *```$/gm, "");
   const spoken = [...prose.matchAll(/`[^`\n]*`/g)].map(([span]) => span);
   return [...lines, ...spoken].flatMap((line) => call.exec(line)?.[1]?.trim() ?? []);
+}
+
+/** What a file of the examples passes to the program, in a line of a shell, a unit or a text. */
+const exampleCall =
+  /(?:bin\/fintoro-mirror\.js|\$MIRROR|run --rm (?:-e \w+ )?mirror|(?:^|`| -- |exec mirror )fintoro-mirror) +([a-z][^\n`|;>#]*)/gm;
+
+function callsInExample([file, text]: readonly [string, string]): (readonly [string, string])[] {
+  return [...text.matchAll(exampleCall)].map(([, line = ""]) => [`examples/${file}`, line.trim()]);
 }
 
 /** Names in capitals stand for what the reader puts there. */
@@ -36,18 +45,29 @@ function tablesIn(line: string): readonly string[] {
 /** Ways of writing that show a form of the command rather than one. */
 const isForm = (line: string) => /[…[\]]/.test(line);
 
-const found = [...docs].flatMap(([file, text]) => callsIn(file, text).map((line) => [file, line] as const));
+const found = [
+  ...[...docs].flatMap(([file, text]) => callsIn(file, text).map((line) => [file, line] as const)),
+  ...[...examples].flatMap(callsInExample),
+];
 
-describe("every command line in what users read is one that the program takes:", () => {
+describe("every command line in what users read and in the examples is one that the program takes:", () => {
   test.each(found.filter(([, line]) => !isForm(line)))("%s: %s", (_, line) => {
     expect(commands.map(({ name }) => name)).toContain(commandOf(line));
   });
 
   test("the ones that are looked for are found, and are not taken for forms", () => {
-    const names = new Set(found.filter(([, line]) => !isForm(line)).map(([, line]) => commandOf(line)));
+    const namesIn = (folder: string) =>
+      new Set(
+        found.flatMap(([file, line]) => (file.startsWith(folder) && !isForm(line) ? commandOf(line) : [])),
+      );
     for (const name of ["check", "sync", "serve", "publish", "export", "webhooks create"])
-      expect(names).toContain(name);
-    expect(new Set(found.map(([file]) => file)).size).toBeGreaterThan(15);
+      expect(namesIn("docs/")).toContain(name);
+    const inExamples = ["serve", "sync", "status", "webhooks create", "webhooks list", "fleet add"];
+    expect(namesIn("examples/")).toEqual(new Set(inExamples));
+    const files = new Set(found.map(([file]) => file));
+    expect(files.size).toBeGreaterThan(20);
+    for (const file of ["crontab", "systemd/fintoro-mirror.service", "docker/compose.yaml", "Caddyfile"])
+      expect(files).toContain(`examples/${file}`);
     expect(found.filter(([, line]) => isForm(line)).length).toBeLessThan(4);
   });
 

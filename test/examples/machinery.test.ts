@@ -2,6 +2,8 @@ import { spawnSync } from "node:child_process";
 import { readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
+import { commands } from "../../src/cli/commands/all-commands.ts";
+import { readCommandLine } from "../../src/cli/program/command-line.ts";
 import { root, temporaryFolder } from "../support/program/cli.ts";
 import { at, documentsOf, example, examples, pods, unitOf, type Tree } from "../support/docs/examples.ts";
 
@@ -181,6 +183,26 @@ describe("the cluster", () => {
     const [kept, named] = documentsOf(`kubernetes/${file}.yaml`);
     const names = String(at(named, "data", "config.yaml")).matchAll(/\$\{file:\/secrets\/([^}]+)\}/g);
     for (const [, name] of names) expect(Object.keys(at(kept, "stringData") as object)).toContain(name);
+  });
+});
+
+function commandOf(args: unknown): string {
+  const request = readCommandLine(args as string[], commands, "1.2.3");
+  return typeof request === "string" ? "text" : request.command.name;
+}
+
+test("containers run what the image, Compose and the cluster start", () => {
+  const [compose] = documentsOf("docker/compose.yaml");
+  const image = JSON.parse(/^CMD (\[.*\])$/m.exec(example("docker/Dockerfile"))?.[1] ?? "[]") as unknown;
+  const ofPods = pods.map(([file, , pod]) => [file, at(pod, "containers", 0, "args")] as const);
+  const all = [["image", image], ["compose", at(compose, "services", "mirror", "command")], ...ofPods];
+  expect(Object.fromEntries(all.map(([place, args]) => [place, commandOf(args)]))).toEqual({
+    image: "serve",
+    compose: "serve",
+    "kubernetes/serve.yaml": "serve",
+    "kubernetes/cronjob.yaml": "sync",
+    "kubernetes/cronjob-shards.yaml": "sync",
+    "kubernetes/fleet.yaml": "worker",
   });
 });
 
