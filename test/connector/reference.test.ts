@@ -3,7 +3,6 @@ import { parse } from "yaml";
 import { describe, expect, it } from "vitest";
 import { declaration } from "../../connectors/fintoro/declaration.ts";
 import { compareWithReference } from "../../src/connector/drift/drift.ts";
-import { get } from "../support/connector/reference.ts";
 
 /** The vendor's reference is not part of the project; where it is beside it, the connector is compared with it. */
 const file = new URL("../../../shared/reference/fintoro-openapi.yaml", import.meta.url);
@@ -16,16 +15,5 @@ describe.runIf(isThere)(`the fintoro connector against the vendor's reference${a
 
   it("has no drift of any severity", () => {
     expect(compareWithReference(declaration, published)).toEqual([]);
-  });
-
-  it("knows every route of it", () => {
-    const paths: object = Object(get(Object(published), ["paths"]));
-    const routes = Object.entries(paths).flatMap(([path, item]: [string, object]) =>
-      Object.keys(item)
-        .filter((key) => key !== "parameters")
-        .map((method) => `${method.toUpperCase()} ${path}`),
-    );
-    const ours = declaration.operations.map(({ method, path }) => `${method} ${path}`);
-    expect(ours.toSorted()).toEqual(routes.toSorted());
   });
 });
