@@ -69,8 +69,9 @@ const { output } = await build.write({
   comments: false,
   minify: { compress: false, mangle: false, codegen: { removeWhitespace: false, asciiOnly: true } },
 });
-// What the status page loads.
-cpSync(path.join(project, "src/status/page/assets"), path.join(out, "assets"), { recursive: true });
+// What the status page loads, the shells' scripts, and the unit that `init` installs.
+for (const folder of ["src/status/page", "src/cli/program", "src/cli/commands"])
+  cpSync(path.join(project, folder, "assets"), path.join(out, "assets"), { recursive: true });
 writeFileSync(path.join(out, "THIRD-PARTY-LICENSES.txt"), licenses());
 // npm packs no lock file of the top folder: with this one the package is installed with the libraries it was tested with.
 copyFileSync(path.join(project, "package-lock.json"), path.join(out, "package-lock.json"));

@@ -7,7 +7,7 @@ import { manifestText, writeNewFile } from "../base/files/hashed-file.ts";
 import type { MirrorFiles } from "../store/mirror-files.ts";
 import type { SecretPlace } from "../config/secrets.ts";
 import { ownRight, putChecked } from "../file-store/file-store.ts";
-import type { FileStore, ReadableStore, WriteRight } from "../file-store/file-store.ts";
+import type { FileStore, ReadableStore } from "../file-store/file-store.ts";
 import { manifestName as archiveManifestName, objectPath } from "../files/archive.ts";
 import { contentsOf, readArchiveManifest } from "../files/archive-manifest.ts";
 import { readFile } from "../files/published-files.ts";
@@ -74,8 +74,16 @@ export async function makeBackup(
       const mirror = path.join(files.backupStaging, mirrorName);
       makeFolders(files.backupStaging);
       const content = await copyMirror(files.mirror, mirror, signal);
-      const sources = sourcesOf(mirror, files, keyPlaces, contents, signal);
-      const stored = await putAll(store, `${company}/${id}/`, sources, right);
+      const stored: BackupFile[] = [];
+      for await (const [file, source] of sourcesOf(mirror, files, keyPlaces, contents, signal)) {
+        throwIfAborted(signal, "the backup was interrupted; earlier ones are kept");
+        try {
+          stored.push({ file, ...(await putChecked(store, `${company}/${id}/${file}`, source, right)) });
+        } catch (error) {
+          // What is not there any more is left out.
+          if (existsSync(source)) throw error;
+        }
+      }
       const head = { format: 1, company, number: lastNumber + 1, taken_at, version } as const;
       const manifest = { ...head, ...content, files: stored };
       await store.put(`${company}/${id}/${manifestName}`, Buffer.from(manifestText(manifest)), right);
@@ -93,25 +101,6 @@ export async function makeBackup(
   } finally {
     rmSync(files.backupStaging, { recursive: true, force: true });
   }
-}
-
-async function putAll(
-  store: FileStore,
-  folder: string,
-  sources: AsyncIterable<readonly [file: string, source: string]>,
-  right: WriteRight,
-): Promise<BackupFile[]> {
-  const stored: BackupFile[] = [];
-  for await (const [file, source] of sources) {
-    throwIfAborted(right.signal, "the backup was interrupted; earlier ones are kept");
-    try {
-      stored.push({ file, ...(await putChecked(store, folder + file, source, right)) });
-    } catch (error) {
-      // What is not there any more is left out.
-      if (existsSync(source)) throw error;
-    }
-  }
-  return stored;
 }
 
 /** Files by their names in the backup. The archive's manifest before what it names: files are only ever added. */

@@ -65,7 +65,9 @@ export class ChangePusher {
       await this.sendAll();
       await this.note();
       if (this.lastFailure?.status === gone) return;
-      await context.clock.sleep(this.pauseMs(), closed);
+      const asked = Math.min(this.lastFailure?.retryAfterMs ?? 0, retries.change.longestAskedMs);
+      const againMs = this.failures > 0 ? backoffMs(this.failures, retries.change, context.random) : 0;
+      await context.clock.sleep(Math.max(lookEveryMs, asked, againMs), closed);
     }
   }
 
@@ -73,12 +75,6 @@ export class ChangePusher {
   dueMs(nowMs: number): number | null {
     if (this.lastFailure?.status === gone || this.position.seq >= this.changes.lastSeq()) return null;
     return this.failures < mostHeld ? nowMs : nowMs + hourMs;
-  }
-
-  private pauseMs(): number {
-    if (this.failures === 0) return lookEveryMs;
-    const asked = Math.min(this.lastFailure?.retryAfterMs ?? 0, retries.change.longestAskedMs);
-    return Math.max(asked, backoffMs(this.failures, retries.change, this.company.context.random));
   }
 
   /** Goes on where the receiver was. One that is new, or was in another log, begins at the present end. */

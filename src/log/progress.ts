@@ -95,11 +95,7 @@ async function repeatDuring<T>(
   }
 }
 
-interface TextOptions {
-  readonly columns: number;
-  readonly rows: number;
-  readonly colour: boolean;
-}
+type TextOptions = Pick<Screen, "columns" | "rows"> & Pick<ProgressOptions, "colour">;
 
 /** With less room, a company has one line. */
 const leastRows = 4;

@@ -23,7 +23,6 @@ import { lastFailedStart } from "../sync/run/run-outcome.ts";
 import {
   expectedSubscriptions,
   mirroredSubscriptions,
-  type SubscriptionFacts,
 } from "../webhook/subscriptions/subscription-problems.ts";
 import { readStepStatus, stepsOf, type StepStatus } from "./after-run-record.ts";
 import { readAlerts } from "./alerts/alerter.ts";
@@ -166,7 +165,7 @@ export function readFacts(
   scope: Pick<CompanySettings, "company" | "declaration" | "resources">,
   nowMs: number,
 ) {
-  const { declaration, resources } = scope;
+  const { company, declaration, resources } = scope;
   const inbox = new InboxView(db);
   const runs = new Runs(db);
   const names = resources.map(({ name }) => name);
@@ -176,6 +175,9 @@ export function readFacts(
   const sweptMs = Object.fromEntries(swept);
   const lastReceivedMs = msOrNull(inbox.lastReceived());
   const sizes = { database: statSync(db.name).size, wal: logBytes(db.name), diskFree: freeBytesAt(db.name) };
+  const subscriptions = declaration.webhooks?.subscriptionsResource ?? "";
+  const expected = expectedSubscriptions(company, declaration, resources);
+  const isKnown = expected !== null && typeof sweptMs[subscriptions] === "number";
   return {
     lastRun: readLastRun(db, runs.lastEnded()),
     /** When the last run began that read all that the config asks for, details too; null: none did. */
@@ -194,25 +196,15 @@ export function readFacts(
     /** What the service does otherwise than it was set up, or than it is known. */
     drift: {
       /** As they were read last. Null: not known, or the config expects none. */
-      subscriptions: readSubscriptions(db, scope, sweptMs, lastReceivedMs),
+      subscriptions: isKnown
+        ? { ...expected, all: mirroredSubscriptions(db, subscriptions), lastReceivedMs }
+        : null,
       schemaChanges: schemaChanges(db, declaration.resources),
     },
     /** Of the mirror, its write-ahead log, and what is free beside them; null while the mirror is not open. */
     fileBytes: sizes as typeof sizes | null,
     queue: new WorkQueue(db).counts(names) as readonly QueueCount[],
   };
-}
-
-function readSubscriptions(
-  db: Db,
-  { declaration, company, resources }: Pick<CompanySettings, "company" | "declaration" | "resources">,
-  sweptMs: Readonly<Record<string, number | null>>,
-  lastReceivedMs: number | null,
-): SubscriptionFacts | null {
-  const name = declaration.webhooks?.subscriptionsResource ?? "";
-  const expected = expectedSubscriptions(company, declaration, resources);
-  if (!expected || typeof sweptMs[name] !== "number") return null;
-  return { ...expected, all: mirroredSubscriptions(db, name), lastReceivedMs };
 }
 
 /** The run that ended last, also one that failed before it could write its row. `message`: why it did not finish. */

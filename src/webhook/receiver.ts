@@ -99,7 +99,9 @@ export class Receiver {
   ): void {
     const committed = (result: ReceivedResult | null, error?: unknown) => {
       this.heldBytes -= sizeBytes;
-      respond(result ? this.accepted(company, result) : this.failed(company, error));
+      if (!result) return respond(this.failed(company, error));
+      this.options.companies.countAnswer(company, countedAs[result.outcome]);
+      respond({ status: 204, why: "", reason: null });
     };
     const isRoom = this.heldBytes + sizeBytes <= mostHeldBytes;
     if (!isRoom || !this.groupOf(company, ingest).add(delivery, sizeBytes, committed))
@@ -134,11 +136,6 @@ export class Receiver {
     } catch (error) {
       return this.failed(company, error);
     }
-  }
-
-  private accepted(company: string, { outcome }: ReceivedResult): Answer {
-    this.options.companies.countAnswer(company, countedAs[outcome]);
-    return { status: 204, why: "", reason: null };
   }
 
   private failed(company: string, error: unknown): Answer {

@@ -1,6 +1,6 @@
 import { benchDisk } from "./disk.ts";
 import { benchExport } from "./export.ts";
-import { benchFleetQuestion } from "./fleet/question.ts";
+import { benchFleetQuestion } from "./fleet-question.ts";
 import { benchPlan } from "./plan.ts";
 import { benchPublish } from "./publish.ts";
 import type { BenchResult } from "./result.ts";
@@ -15,13 +15,12 @@ const asked = args.filter((name) => name !== "--large");
 
 /**
  * `npm run bench`: ratios, each measured side by side in one run; a busy machine moves both sides.
- * `npm run bench -- store publish` runs those only, `--large` is for `plan`, `size` and
- * `fleet-question`. Nothing here is asserted by a test.
+ * `npm run bench -- store publish` runs those only, `--large` is for `size` and `fleet-question`. Nothing here is asserted by a test.
  */
 const benches: Readonly<Record<string, () => Promise<BenchResult[]>>> = {
   store: benchStore,
   receiver: benchReceiver,
-  plan: () => benchPlan(args.includes("--large")),
+  plan: benchPlan,
   disk: benchDisk,
   size: () => benchSize(args.includes("--large")),
   publish: benchPublish,

@@ -1,11 +1,10 @@
-import { copyFileSync } from "node:fs";
+import { copyFileSync, readFileSync } from "node:fs";
 import { Agent, get } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 import { openCompany } from "../support/company/open-company.ts";
 import { writeServeConfig } from "../support/program/serve.ts";
 import { endServe, portToKeep, startProbed, startServe } from "../support/program/serve-process.ts";
 import { askProbe, longestBy, stallText, type Stall } from "../support/program/stall.ts";
-import { processorSeconds } from "./fleet/process-cost.ts";
 import { atMost, type BenchResult } from "./result.ts";
 
 const documents = 10_000;
@@ -78,6 +77,17 @@ async function shareOf(pid: number): Promise<number> {
   const [before, startedMs] = [processorSeconds(pid), performance.now()];
   await pause(measuredMs);
   return ((processorSeconds(pid) - before) * 1_000) / (performance.now() - startedMs);
+}
+
+/** Of Linux: ticks of processor time in a second (`getconf CLK_TCK`). */
+const ticksPerSecond = 100;
+
+/** Processor time that a process has used; with that of children that have ended. Reads `/proc`. */
+function processorSeconds(pid: number): number {
+  const text = readFileSync(`/proc/${pid}/stat`, "utf8");
+  // The name, the second field, may contain blanks.
+  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / ticksPerSecond;
 }
 
 function percent(part: number): string {

@@ -11,8 +11,9 @@ import { recordingLog } from "../support/terminal/terminal.ts";
 import { createSystemd } from "../../src/cli/program/listening-process.ts";
 import { eventually } from "../support/eventually.ts";
 import { stubLog } from "../support/http/http-client.ts";
+import { outputOf } from "../support/program/process-env.ts";
 import { childrenOf } from "../support/program/serve.ts";
-import { VirtualClock } from "../support/virtual/virtual-clock.ts";
+import { DrivenClock } from "../support/virtual/driven-clock.ts";
 
 // Fault: process | the port is taken | another server | refused before anything is locked or written
 test("serve refuses a port that is taken before anything is locked or written", async () => {
@@ -46,6 +47,22 @@ describe("SIGHUP", () => {
   });
 });
 
+test("a changed data_dir leaves the pages' token where it is, until the restart", async () => {
+  const before =
+    "base_url: http://127.0.0.1:9\ncompanies: { acme: { token: nobodys-token } }\nserve: { hosts: [a.b] }\n";
+  const cwd = temporaryFolder({ "config.yaml": before });
+  const child = startProgram(["serve", "--json", "--listen", "127.0.0.1:0"], { cwd });
+  const written = outputOf(child);
+  const { url, page_token_file: file } = JSON.parse(await firstLine(child)) as Record<string, string>;
+  writeFileSync(path.join(cwd, "config.yaml"), `${before}data_dir: elsewhere\n`);
+  child.kill("SIGHUP");
+  await expect.poll(() => written.stderr).toContain("the config was read again");
+  const authorization = `Bearer ${readFileSync(file ?? "", "utf8").trim()}`;
+  const { status } = await fetch(url ?? "", { headers: { authorization } });
+  expect(status).toBe(200);
+  expect(existsSync(path.join(cwd, "elsewhere"))).toBe(false);
+});
+
 /** A folder with a `systemd-notify` that writes down what it is given. */
 function notifier() {
   const folder = temporaryFolder();
@@ -60,12 +77,12 @@ function notifier() {
 
 test("systemd hears that the daemon is ready, that it is alive in time, and that it stops", async () => {
   const { env, given } = notifier();
-  const clock = new VirtualClock(0);
+  const clock = new DrivenClock(0);
   const stop = new AbortController();
   const log = stubLog();
   const systemd = createSystemd({ env: { ...env, WATCHDOG_USEC: "120000000" }, clock, log });
   systemd.ready(stop.signal);
-  await clock.reach(79_000);
+  await clock.advance(79_000);
   stop.abort();
   systemd.stopping();
   const alive = ["WATCHDOG=1", "WATCHDOG=1"];
@@ -76,7 +93,7 @@ test("systemd hears that the daemon is ready, that it is alive in time, and that
 test("a daemon that nobody started this way reports nothing, and one whose reports do not arrive logs that once", async () => {
   const { env, given } = notifier();
   const log = stubLog();
-  const parts = { clock: new VirtualClock(0), log };
+  const parts = { clock: new DrivenClock(0), log };
   createSystemd({ ...parts, env: { PATH: env.PATH } }).stopping();
   const systemd = createSystemd({ ...parts, env: { ...env, PATH: "/nowhere" } });
   systemd.stopping();

@@ -135,31 +135,6 @@ describe("the service", () => {
     expect(entriesOf(await client.contactActivityLogs.attachments(id))).toEqual(files);
   });
 
-  it("creates the supplier of a receipt by what is sent of it", async () => {
-    const { client } = await openLive();
-    const [warehouse] = await client.warehouses.list();
-    const { data } = await client.priceListItems.list();
-    const line = { priceListItemId: data[0]!.id, quantity: 1, unitPrice: 2, vatRate: 23 };
-    const facts = { number: "P-1", warehouseId: warehouse!.id, languageId: 1, issueDate: "2026-10-15" };
-    const receipt = { ...facts, supplier: { name: "Dodávky" }, items: [line] };
-    const made = await client.warehouseInboundReceipts.create(receipt);
-    const suppliers = await client.suppliers.list();
-    expect(suppliers.find(({ id }) => id === made.supplierId)?.name).toBe("Dodávky");
-  });
-
-  it("refuses a key with other input, and takes it again after a refusal", async () => {
-    const { client, sandbox } = await openLive();
-    const create = (name: string, more = {}) =>
-      client.clients.create({ name, ...more }, { idempotencyKey: "klient-1" });
-    const invalid = await rejectionOf(create("Prvý", { countryId: 1 }));
-    expect(invalid).toMatchObject({ fields: { countryId: [expect.any(String)] } });
-    await create("Prvý");
-    const reused = { kind: "invalid", serviceMessage: expect.stringContaining("Idempotency-Key") };
-    expect(await rejectionOf(create("Druhý"))).toMatchObject(reused);
-    const names = [...(sandbox.control.snapshot().get("clients")?.values() ?? [])].map(({ name }) => name);
-    expect(names.filter((name) => name === "Prvý" || name === "Druhý")).toEqual(["Prvý"]);
-  });
-
   const lost: readonly [string, Fault][] = [
     ["before its first byte", { kind: "reset", when: "before" }],
     ["half way", { kind: "reset", when: "half" }],

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { hourMs, minuteMs } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/logger.ts";
-import { JobEngine, type JobKind } from "../../src/fleet/jobs/job-engine.ts";
+import { startJobEngine, type JobKind } from "../../src/fleet/jobs/job-engine.ts";
 import { CompaniesTable } from "../../src/fleet/postgres/tables/companies-table.ts";
 import { connectNode, describeWithPostgres, freshDatabase } from "../support/postgres/databases.ts";
 import { eventually } from "../support/eventually.ts";
@@ -10,7 +10,7 @@ import { eventually } from "../support/eventually.ts";
 async function anEngine(isWorker = false) {
   const postgres = await connectNode(await freshDatabase());
   const join = async (takesPart: boolean) => {
-    const engine = await JobEngine.start(postgres, silentLog, takesPart);
+    const engine = await startJobEngine(postgres, silentLog, takesPart);
     onTestFinished(() => engine.stop());
     return engine;
   };

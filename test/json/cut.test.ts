@@ -111,16 +111,6 @@ describe("cutting", () => {
     expect(() => cutArray(deep(maxDepth + 2))).toThrow(`at byte ${maxDepth + 1} expected`);
   });
 
-  test("finds a string's end behind an escaped quote or backslash at any place", () => {
-    for (let before = 0; before < 9; before++)
-      for (let after = 0; after < 9; after++)
-        for (const escape of [String.raw`\"`, String.raw`\\`, String.raw`\\\"`]) {
-          const text = `"${"x".repeat(before)}${escape}${"[".repeat(after)}"`;
-          const records = [`{"a":${text}}`, text];
-          expect(textsOf(cutArray(bytes(`[${records.join(",")}]`)))).toEqual(records);
-        }
-  });
-
   test("follows strings and brackets only, whatever stands between them", () => {
     const records = ["[z]", "[|]", "[\\]", "[Z]", "{~:^}"];
     expect(textsOf(cutArray(bytes(`[${records.join(",")}]`)))).toEqual(records);

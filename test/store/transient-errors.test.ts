@@ -10,7 +10,7 @@ import { fastClock } from "../support/company/company.ts";
 import { openShop } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { loggingTo } from "../support/company/open-company.ts";
-import { VirtualClock } from "../support/virtual/virtual-clock.ts";
+import { DrivenClock } from "../support/virtual/driven-clock.ts";
 
 const signal = new AbortController().signal;
 
@@ -125,13 +125,13 @@ function full(): never {
 
 // Fault: disk | a loop's step finds the disk full, for a moment and for longer than a minute | the guard of a daemon's loops | one line when it begins and one when it is over; after a minute an error
 test("a loop goes on past a database that fails for up to a minute, and says when that is over", async () => {
-  const clock = new VirtualClock(0);
+  const clock = new DrivenClock(0);
   const said: string[] = [];
   const guard = createErrorGuard(clock, loggingTo(said));
   expect([full, full, () => 1, () => 2].map(guard)).toEqual([null, null, 1, 2]);
   const lines = ["the disk is full", "the mirror can be used again"];
   expect(said).toEqual(lines.map((line) => expect.stringContaining(line) as string));
   expect(guard(full)).toBeNull();
-  await clock.sleep(60_001);
+  clock.wind(60_001);
   expect(() => guard(full)).toThrow("the disk is full");
 });

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
-import { existsSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
+import { promisify } from "node:util";
 import { makeFolders, writeFileAtomically } from "../../base/files/atomic-file.ts";
 import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
 import { configJsonSchema } from "../../config/config-schema.ts";
@@ -125,25 +126,9 @@ export function jobText(starter: Starter, { node, entry, config, schedule }: Job
     const words = [node, "--disable-sigusr1", entry, "sync", "--quiet", "--config", config];
     return `${schedule} ${words.map(cronWord).join(" ")}`;
   }
-  return `[Unit]
-Description=Fintoro mirror: receives events, syncs every night
-
-[Service]
-Type=notify
-NotifyAccess=all
-WatchdogSec=120
-ExecStart=${unitWord(node)} --disable-sigusr1 ${unitWord(entry)} serve --config ${unitWord(config)}
-ExecReload=/bin/kill -HUP $MAINPID
-Restart=on-failure
-RestartSec=5s
-# 2: the config is wrong; a restart would not help.
-RestartPreventExitStatus=2
-TimeoutStopSec=35s
-UMask=0077
-LimitCORE=0
-
-[Install]
-WantedBy=default.target`;
+  const places: Readonly<Record<string, string>> = { NODE: node, ENTRY: entry, CONFIG: config };
+  const unit = readFileSync(new URL("./assets/user.service", import.meta.url), "utf8").trimEnd();
+  return unit.replaceAll(/\b(?:NODE|ENTRY|CONFIG)\b/g, (name) => unitWord(places[name] ?? ""));
 }
 
 /** A word for the shell; a percent sign would end a crontab's command. */
@@ -187,14 +172,12 @@ export async function installJob(starter: Starter, place: JobPlace, env: NodeJS.
   return `${file} is started; \`loginctl enable-linger\` keeps it running when you log out`;
 }
 
-function runTool(name: string, args: readonly string[], env: NodeJS.ProcessEnv, input = ""): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const child = execFile(name, [...args], { env, timeout: 30_000 }, (error, stdout, stderr) => {
-      if (!error) return resolve(stdout);
-      const why = stderr.trim() || messageOf(error);
-      reject(new MirrorError("runtime", `${name} ${args.join(" ")} failed: ${why}`, { cause: error }));
-    });
-    child.stdin?.on("error", () => undefined);
-    child.stdin?.end(input);
+async function runTool(name: string, args: readonly string[], env: NodeJS.ProcessEnv, input = "") {
+  const running = promisify(execFile)(name, args, { env, timeout: 30_000 });
+  running.child.stdin?.on("error", () => undefined).end(input);
+  const { stdout } = await running.catch((cause: Error & { readonly stderr?: string }) => {
+    const why = cause.stderr?.trim() || messageOf(cause);
+    throw new MirrorError("runtime", `${name} ${args.join(" ")} failed: ${why}`, { cause });
   });
+  return stdout;
 }

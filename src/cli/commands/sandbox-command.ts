@@ -1,6 +1,7 @@
 import { dayMs } from "../../base/clock.ts";
 import { listenFailure, MirrorError, messageOf, type ErrorKind } from "../../base/errors.ts";
 import { formatDuration } from "../../base/units.ts";
+import { isLoopbackUrl } from "../../config/address.ts";
 import type { CommandContext } from "../program/command.ts";
 import type { CommandOptions, CommandRun } from "../program/command-table.ts";
 
@@ -138,8 +139,7 @@ function connectTo(context: CommandContext, address: SandboxAddress) {
 function originOf(context: CommandContext, { url, port }: SandboxAddress): string {
   if (url === undefined && port !== undefined) return `http://127.0.0.1:${port}`;
   const base = URL.parse(url ?? context.config("when_used").config.baseUrl);
-  if (base?.protocol === "http:" && /^(127\.0\.0\.1|localhost|\[::1\])$/.test(base.hostname))
-    return base.origin;
+  if (base?.protocol === "http:" && isLoopbackUrl(base.href)) return base.origin;
   throw new MirrorError("usage", `${base?.href ?? String(url)} is no sandbox on this machine`, {
     hint: "start one with `fintoro-mirror sandbox`, and name it with --url or --port",
   });

@@ -2,7 +2,6 @@ import { MirrorError } from "../../base/errors.ts";
 import { isLocalAddress, parseListen, type ListenAddress } from "../../config/address.ts";
 import { chosenCompanies, selectResources } from "../../config/companies.ts";
 import type { Config } from "../../config/config.ts";
-import type { LoadedConfig } from "../../config/load.ts";
 import { Daemon } from "../../host/daemon.ts";
 import type { ConnectionCounts } from "../../server/connections.ts";
 import { createPageAccess, currentPageToken, servedPageToken } from "../../status/page/page-access.ts";
@@ -14,13 +13,14 @@ import { hostProcess } from "../runs/host-process.ts";
 import type { CommandRun } from "../program/command-table.ts";
 import { listenUntilSignal, preparePages, type ListeningProcess } from "../program/listening-process.ts";
 
-export const serveCommand: CommandRun<"serve"> = async (context, { options, ...loaded }) => {
-  const address = parseListen(options.listen) ?? loaded.config.serve;
-  const config = servedConfig(context, loaded, address);
+export const serveCommand: CommandRun<"serve"> = async (context, { options, config: first }) => {
+  const address = parseListen(options.listen) ?? first.serve;
+  const { dataDir } = first;
+  const config = servedConfig(context, first, address, dataDir);
   const counts: ConnectionCounts = { dropped: 0 };
   const { declaration } = context.connector;
   const daemon = new Daemon({ ...hostProcess(context, counts), declaration }, config);
-  const load = () => servedConfig(context, context.config(), address);
+  const load = () => servedConfig(context, context.config().config, address, dataDir);
   const apply = (next: Config) => {
     daemon.apply(next);
     preparePages(context, next.serve.pageToken);
@@ -44,10 +44,11 @@ export const serveCommand: CommandRun<"serve"> = async (context, { options, ...l
 };
 
 /** The config of the companies that are served. Throws MirrorError `config` for what only a daemon cannot use. */
-function servedConfig(context: CommandContext, { config }: LoadedConfig, address: ListenAddress): Config {
+function servedConfig(context: CommandContext, config: Config, address: ListenAddress, dataDir: string) {
   if (selectResources(context.connector.declaration, config.resources).length === 0)
     throw new MirrorError("config", "no resource is left to mirror: see include and exclude");
-  const serve = { ...config.serve, pageToken: servedPageToken(config, isLocalAddress(address)) };
+  const pageToken = servedPageToken({ ...config, dataDir }, isLocalAddress(address));
+  const serve = { ...config.serve, pageToken };
   return { ...config, serve, companies: chosenCompanies(config, context.globals.company) };
 }
 

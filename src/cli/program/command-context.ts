@@ -1,5 +1,5 @@
 import { MirrorError, valueOr } from "../../base/errors.ts";
-import { didYouMean } from "../../base/names.ts";
+import { assertKnown } from "../../base/names.ts";
 import { secretTexts } from "../../config/companies.ts";
 import { loadConfig, type LoadedConfig, type LoadOptions } from "../../config/load.ts";
 import { withLine, withProgress } from "../../log/progress.ts";
@@ -37,12 +37,11 @@ export async function openContext(
   const { checkRedaction } = await import("./check-redaction.ts");
   const checked = (one: LoadedConfig) => {
     const { name } = connector.declaration;
-    if (one.config.connector !== name)
-      throw new MirrorError(
-        "config",
-        `${one.placeOf(["connector"])} names another connector than ${name} now`,
-        { hint: "Start the program again: a running one keeps its connector." },
-      );
+    if (one.config.connector !== name) {
+      const hint = "Start the program again: a running one keeps its connector.";
+      const place = one.placeOf(["connector"]);
+      throw new MirrorError("config", `${place} names another connector than ${name} now`, { hint });
+    }
     checkRedaction(one, connector.declaration, log);
     return one;
   };
@@ -73,11 +72,8 @@ function connectorNamed(
   configured: LoadedConfig | null,
 ): ConnectorEntry {
   const names = connectors.map(({ name }) => name);
-  if (named !== undefined && !names.includes(named))
-    throw new MirrorError(
-      "usage",
-      `--connector must be one of ${names.join(", ")}${didYouMean(named, names)}`,
-    );
+  const hint = `--connector takes one of ${names.join(", ")}`;
+  assertKnown("connector", named === undefined ? [] : [named], names, hint);
   const chosen = named ?? configured?.config.connector;
   return connectors.find(({ name }) => name === chosen) ?? connectors[0];
 }

@@ -5,7 +5,10 @@ import { unknownName } from "../../base/names.ts";
 import type { ProcessEnvironment } from "./command.ts";
 import { rootOf } from "./command-line.ts";
 
-/** Prints the script of a shell; with words, as the script calls it, what may stand at the cursor. */
+/**
+ * Prints the script of a shell, which asks the program itself at every completion, so that it never lags behind, and takes
+ * files without an answer. With words, as the script calls it: prints what may stand at the cursor.
+ */
 export async function answerCompletion(
   environment: ProcessEnvironment,
   [name = "", ...words]: readonly string[],
@@ -13,7 +16,8 @@ export async function answerCompletion(
 ): Promise<string> {
   const shell = shells.find((one) => one === name);
   if (shell === undefined) throw new MirrorError("usage", unknownName("shell", name, shells));
-  if (words.length === 0) return scripts[shell].replaceAll("\\$", "$").trimEnd();
+  if (words.length === 0)
+    return readFileSync(new URL(`./assets/completion.${shell}`, import.meta.url), "utf8").trimEnd();
   // bash gives `--format`, `=` and `csv` for `--format=csv`.
   const last = words.at(-1) === "=" ? [""] : [];
   const typed = shell === "bash" ? [...words.filter((word) => word !== "="), ...last] : words;
@@ -130,51 +134,6 @@ type Candidate = readonly [value: string, about: string];
 
 export const shells = ["bash", "zsh", "fish"] as const;
 type Shell = (typeof shells)[number];
-
-/** Each script asks the program itself at every completion, so that it never lags behind. Without an answer it takes files. */
-const scripts: Readonly<Record<Shell, string>> = {
-  bash: String.raw`# bash completion of fintoro-mirror. For every shell from now on:
-#   fintoro-mirror completion bash >> ~/.bash_completion
-_fintoro_mirror() {
-  local IFS=$'\n' program=$1
-  COMPREPLY=($("\${program/#\~/$HOME}" completion bash -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
-}
-complete -o default -F _fintoro_mirror fintoro-mirror
-`,
-  zsh: String.raw`#compdef fintoro-mirror
-# zsh completion of fintoro-mirror. For every shell from now on, into a folder of $fpath:
-#   fintoro-mirror completion zsh > "\${fpath[1]}/_fintoro-mirror"
-_fintoro-mirror() {
-  local -a lines
-  lines=("\${(@f)$("\${words[1]/#\~/$HOME}" completion zsh -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
-  if [[ -n $lines[1] ]]; then
-    _describe -t values fintoro-mirror lines
-  else
-    compset -P '--*='
-    _files
-  fi
-}
-if [[ $funcstack[1] == _fintoro-mirror ]]; then
-  _fintoro-mirror "$@"
-else
-  compdef _fintoro-mirror fintoro-mirror
-fi
-`,
-  fish: String.raw`# fish completion of fintoro-mirror. For every shell from now on:
-#   fintoro-mirror completion fish > ~/.config/fish/completions/fintoro-mirror.fish
-function __fintoro_mirror
-    set -l words (commandline -opc)
-    set -l typed (commandline -ct)
-    set -l lines ($words[1] completion fish -- $words[2..-1] "$typed" 2>/dev/null)
-    if test -n "$lines[1]"
-        printf '%s\n' $lines | string replace ' ' \t
-    else
-        __fish_complete_path (string replace -r '^--[\w-]+=' '' -- "$typed")
-    end
-end
-complete -c fintoro-mirror -f -a '(__fintoro_mirror)'
-`,
-};
 
 /** All others are not offered: bash puts what it completes on the line as it is, where `$(…)` would be run. */
 const plainWord = /^[\w.,=-]+$/;

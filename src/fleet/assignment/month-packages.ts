@@ -1,15 +1,15 @@
 import type { Semaphore } from "../../base/semaphore.ts";
 import { messageOf, MirrorError } from "../../base/errors.ts";
-import type { ConnectorDeclaration } from "../../connector/connector-declaration.ts";
 import type { CompanySupervisor } from "../../host/company-supervisor.ts";
 import type { HostContext } from "../../host/host-context.ts";
 import type { RequestGuard } from "../../runs/service-connection.ts";
 import { HandOverCounts, handOversOf } from "../../state/as-of/hand-overs.ts";
-import type { Db } from "../../store/database.ts";
 import type { Lease } from "../ownership/ownership.ts";
 import type { PackageFailure } from "../postgres/fleet-database.ts";
 import type { AskedPackage } from "../postgres/tables/packages-table.ts";
 import type { NodeContext } from "./node-context.ts";
+
+type PackageContext = Pick<NodeContext, "tables" | "publish" | "packagePlaces" | "cutOff">;
 
 /**
  * Makes the packages of months that were asked for of a company, one at a time, beside its events and scrubs.
@@ -21,12 +21,7 @@ import type { NodeContext } from "./node-context.ts";
  */
 export function createMonthPackages(
   lease: Lease,
-  {
-    tables: { packages },
-    publish,
-    packagePlaces,
-    cutOff,
-  }: Pick<NodeContext, "tables" | "publish" | "packagePlaces" | "cutOff">,
+  { tables, publish, packagePlaces, cutOff }: PackageContext,
   { log }: Pick<HostContext, "log">,
   guard: RequestGuard,
   supervisor: Pick<CompanySupervisor, "opened" | "progress" | "settings">,
@@ -35,6 +30,7 @@ export function createMonthPackages(
   filesTurn: Semaphore,
 ) {
   const { company, epoch } = lease;
+  const { packages } = tables;
   const stopping = new AbortController();
   const signal = AbortSignal.any([lease.lost, cutOff, stopping.signal]);
   /** What was asked for before the claim is not known yet. */
@@ -45,13 +41,19 @@ export function createMonthPackages(
     log.warn("a month could not be packed; it is tried again", { month: asked.month, reason, error });
     return packages.fail(lease, asked, reason, error);
   };
+  /** Has no document of the month changed since what was made was handed over, and is that all that is asked for? */
+  const isUnchanged = ({ month, proved, made }: AskedPackage): boolean => {
+    const db = supervisor.opened?.mirror.db;
+    if (!db || made === null || made.without_pdf.length > 0 || (proved && !made.proved)) return false;
+    const last = handOversOf(db, month).at(-1);
+    if (last?.log !== made.log || last.seq > made.position) return false;
+    return new HandOverCounts().read(db, supervisor.settings.declaration, month)[0]?.changed === 0;
+  };
   const make = async (asked: AskedPackage): Promise<void> => {
-    const { opened, settings } = supervisor;
-    if (opened && isUnchanged(opened.mirror.db, settings.declaration, asked))
-      return packages.finish(lease, asked, null);
+    if (isUnchanged(asked)) return packages.finish(lease, asked, null);
     const { month } = asked;
     const key = `packages/${month}/${company}/${company}-${month}-${epoch}-${++stored}.zip`;
-    const made = await publish.month(settings, asked, lease, guard, signal, key);
+    const made = await publish.month(supervisor.settings, asked, lease, guard, signal, key);
     if (typeof made === "string") return fail(asked, "not_proved", made);
     if (!(await publishMirror()))
       throw new MirrorError("database", "the snapshot with its hand-over could not be published");
@@ -90,18 +92,6 @@ export function createMonthPackages(
       await making;
     },
   };
-}
-
-/** Has no document of the month changed since what was made was handed over, and is that all that is asked for? */
-function isUnchanged(
-  db: Db,
-  declaration: ConnectorDeclaration,
-  { month, proved, made }: AskedPackage,
-): boolean {
-  if (made === null || made.without_pdf.length > 0 || (proved && !made.proved)) return false;
-  const last = handOversOf(db, month).at(-1);
-  if (last?.log !== made.log || last.seq > made.position) return false;
-  return new HandOverCounts().read(db, declaration, month)[0]?.changed === 0;
 }
 
 function reasonOf(error: unknown): PackageFailure {

@@ -24,6 +24,8 @@ export interface FleetJob {
 
 export type WaitingJobs = Awaited<ReturnType<typeof readWaitingJobs>>[number];
 
+export type JobEngine = Awaited<ReturnType<typeof startJobEngine>>;
+
 interface Pattern {
   readonly pattern: string;
   readonly timezone: string;
@@ -59,115 +61,102 @@ const sameErrorMs = 60_000;
  * all moments in which no worker ran send one. Errors of pg-boss' own work are logged.
  * Source of truth: none needed: what is to be done follows from the data, so a lost, doubled or late job does no harm.
  * Worst outcome of a crash: taken jobs are taken again by another process.
+ *
+ * Installs or migrates pg-boss' schema, and starts its loops.
+ *
+ * @throws MirrorError `config` where pg-boss is not installed, `database`
  */
-export class JobEngine {
-  private readonly boss: PgBoss;
-
-  private constructor(boss: PgBoss) {
-    this.boss = boss;
-  }
-
-  /**
-   * Installs or migrates pg-boss' schema, and starts its loops.
-   *
-   * @throws MirrorError `config` where pg-boss is not installed, `database`
-   */
-  static async start(postgres: Postgres, log: Log, isWorker: boolean): Promise<JobEngine> {
-    const boss = await openBoss(postgres, isWorker);
-    // Its loops fail every second while Postgres is away.
-    const logSeldom = createSeldomLog(log, systemClock, sameErrorMs);
-    boss.on("error", (thrown) => {
-      const error = messageOf(thrown);
-      logSeldom(error, "the job engine failed; it goes on", { error });
-    });
-    boss.on("warning", ({ message }) => log.warn("the job engine warns", { warning: message }));
-    const engine = new JobEngine(boss);
-    try {
-      await boss.start();
-      await createQueues(boss);
-      if (isWorker) await engine.followSchedules(new CompaniesTable(postgres));
-    } catch (error) {
-      await engine.stop();
-      throw error;
-    }
-    return engine;
-  }
-
-  /** Sends a job to each of these companies that has none of this kind. `sql`: within a transaction. */
-  async send(kind: JobKind, companies: readonly string[], sql?: Sql): Promise<void> {
-    for (let from = 0; from < companies.length; from += sentAtOnce) {
-      const some = companies.slice(from, from + sentAtOnce);
-      const jobs = some.map((company) => ({ data: { company }, singletonKey: company }));
-      await this.boss.insert(kind, jobs, sql && { db: databaseOf(sql) });
-    }
-  }
-
-  /** Has a company looked at in so many milliseconds, instead of what was asked for before; not beside a taken one. */
-  async sendLater(company: string, delayMs: number): Promise<void> {
-    const startAfter = Math.max(0, Math.ceil(delayMs / 1_000));
-    await this.boss.upsert("later", { company }, { singletonKey: company, startAfter });
-  }
-
-  /** Takes up to so many jobs. Whoever claims their companies completes them at once. */
-  async fetch(kind: JobKind, count: number): Promise<FleetJob[]> {
-    const jobs = await this.boss.fetch<{ readonly company: string }>(kind, { batchSize: count });
-    return jobs.map(({ id, data: { company }, retryCount }) => ({ kind, id, company, retryCount }));
-  }
-
-  /** One that was lost meanwhile is left alone. */
-  async complete({ kind, id, retryCount }: FleetJob): Promise<void> {
-    await this.boss.complete(kind, { id, retryCount });
-  }
-
-  /**
-   * Has a `run` job sent by a cron pattern in a time zone, to the companies that have it when it comes. A pattern that
-   * no company has any more sends none.
-   *
-   * @throws MirrorError `config` for a pattern that pg-boss cannot read
-   */
-  async schedule(pattern: string, timezone: string): Promise<void> {
-    const key = hash("sha256", `${timezone} ${pattern}`);
-    const data: Pattern = { pattern, timezone };
-    try {
-      await this.boss.schedule(schedulesQueue, pattern, data, { tz: timezone, key, missed: "once" });
-    } catch (error) {
-      if (error instanceof MirrorError) throw error;
-      throw new MirrorError("config", `"${pattern}" cannot be scheduled in Postgres: ${messageOf(error)}`, {
-        hint: "Use the five usual fields of cron: minute, hour, day of month, month, day of week.",
-        cause: error,
-      });
-    }
-  }
-
-  /** Has one of all workers do this every minute, until its process ends. What fails is tried again a minute later. */
-  async everyMinute(name: string, step: () => Promise<void>): Promise<void> {
-    const { passSeconds, heartbeatSeconds, deleteAfterSeconds } = times;
-    if (!(await this.boss.getQueue(name)))
-      await this.boss.createQueue(name, { heartbeatSeconds, deleteAfterSeconds, policy: "exclusive" });
-    await this.boss.schedule(name, "* * * * *");
-    await this.boss.work(name, { pollingIntervalSeconds: passSeconds }, step);
-  }
-
+export async function startJobEngine(postgres: Postgres, log: Log, isWorker: boolean) {
+  const boss = await openBoss(postgres, isWorker);
+  // Its loops fail every second while Postgres is away.
+  const logSeldom = createSeldomLog(log, systemClock, sameErrorMs);
+  boss.on("error", (thrown) => {
+    const error = messageOf(thrown);
+    logSeldom(error, "the job engine failed; it goes on", { error });
+  });
+  boss.on("warning", ({ message }) => log.warn("the job engine warns", { warning: message }));
   /**
    * Ends the loops, and waits a bounded time for their statements: Postgres may be away. What is taken is taken by others
    * after a while. Never rejects.
    */
-  async stop(): Promise<void> {
-    const stopped = this.boss.stop({ graceful: false, close: false }).catch(() => undefined);
+  const stop = async (): Promise<void> => {
+    const stopped = boss.stop({ graceful: false, close: false }).catch(() => undefined);
     await waitAtMost(stopTimeoutMs, stopped);
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.stop();
-  }
-
-  private async followSchedules(companies: CompaniesTable): Promise<void> {
-    const options = { pollingIntervalSeconds: times.passSeconds };
-    await this.boss.work<Pattern>(schedulesQueue, options, async (jobs) => {
+  };
+  /** Sends a job to each of these companies that has none of this kind. `sql`: within a transaction. */
+  const send = async (kind: JobKind, companies: readonly string[], sql?: Sql): Promise<void> => {
+    for (let from = 0; from < companies.length; from += sentAtOnce) {
+      const some = companies.slice(from, from + sentAtOnce);
+      const jobs = some.map((company) => ({ data: { company }, singletonKey: company }));
+      await boss.insert(kind, jobs, sql && { db: databaseOf(sql) });
+    }
+  };
+  const looking = { pollingIntervalSeconds: times.passSeconds };
+  const followSchedules = async () => {
+    const companies = new CompaniesTable(postgres);
+    await boss.work<Pattern>(schedulesQueue, looking, async (jobs) => {
       for (const { data } of jobs)
-        await this.send("run", await companies.scheduledBy(data.pattern, data.timezone));
+        await send("run", await companies.scheduledBy(data.pattern, data.timezone));
     });
+  };
+  try {
+    await boss.start();
+    await createQueues(boss);
+    if (isWorker) await followSchedules();
+  } catch (error) {
+    await stop();
+    throw error;
   }
+  return {
+    send,
+    stop,
+    [Symbol.asyncDispose]: stop,
+    /** Has a company looked at in so many milliseconds, instead of what was asked for before; not beside a taken one. */
+    sendLater: async (company: string, delayMs: number): Promise<void> => {
+      const startAfter = Math.max(0, Math.ceil(delayMs / 1_000));
+      await boss.upsert("later", { company }, { singletonKey: company, startAfter });
+    },
+    /** Takes up to so many jobs. Whoever claims their companies completes them at once. */
+    fetch: async (kind: JobKind, count: number): Promise<FleetJob[]> => {
+      const jobs = await boss.fetch<{ readonly company: string }>(kind, { batchSize: count });
+      return jobs.map(({ id, data: { company }, retryCount }) => ({ kind, id, company, retryCount }));
+    },
+    /** One that was lost meanwhile is left alone. */
+    complete: async ({ kind, id, retryCount }: FleetJob): Promise<void> => {
+      await boss.complete(kind, { id, retryCount });
+    },
+    /**
+     * Has a `run` job sent by a cron pattern in a time zone, to the companies that have it when it comes. A pattern that
+     * no company has any more sends none.
+     *
+     * @throws MirrorError `config` for a pattern that pg-boss cannot read
+     */
+    schedule: async (pattern: string, timezone: string): Promise<void> => {
+      const key = hash("sha256", `${timezone} ${pattern}`);
+      const data: Pattern = { pattern, timezone };
+      try {
+        await boss.schedule(schedulesQueue, pattern, data, { tz: timezone, key, missed: "once" });
+      } catch (error) {
+        if (error instanceof MirrorError) throw error;
+        throw unreadablePattern(pattern, error);
+      }
+    },
+    /** Has one of all workers do this every minute, until its process ends. What fails is tried again a minute later. */
+    everyMinute: async (name: string, step: () => Promise<void>): Promise<void> => {
+      const { heartbeatSeconds, deleteAfterSeconds } = times;
+      if (!(await boss.getQueue(name)))
+        await boss.createQueue(name, { heartbeatSeconds, deleteAfterSeconds, policy: "exclusive" });
+      await boss.schedule(name, "* * * * *");
+      await boss.work(name, looking, step);
+    },
+  };
+}
+
+function unreadablePattern(pattern: string, cause: unknown): MirrorError {
+  return new MirrorError("config", `"${pattern}" cannot be scheduled in Postgres: ${messageOf(cause)}`, {
+    hint: "Use the five usual fields of cron: minute, hour, day of month, month, day of week.",
+    cause,
+  });
 }
 
 /** Jobs that are due and taken by no node, for each kind, as pg-boss counted them in its last pass. */

@@ -3,6 +3,8 @@ import type { ProcessContext } from "../../runs/process-context.ts";
 import type { Claim, Failure, OwnersTable } from "../postgres/tables/owners-table.ts";
 import { Lease, readSentAt, type UptimeClock } from "./ownership.ts";
 
+export type LeaseKeeper = ReturnType<typeof createLeaseKeeper>;
+
 interface LeaseKeeperParts extends Pick<ProcessContext, "clock" | "log"> {
   readonly owners: Pick<OwnersTable, "claim" | "renew" | "release">;
   readonly node: string;
@@ -31,106 +33,83 @@ const watchEveryMs = 500;
  * Source of truth: table `owners`.
  * Worst outcome of a crash: nobody owns the node's companies until their leases are over.
  */
-export class LeaseKeeper {
-  private readonly parts: LeaseKeeperParts;
-  private readonly leases = new Map<string, Lease>();
-  private hasFailed = false;
-
-  constructor(parts: LeaseKeeperParts) {
-    this.parts = parts;
-  }
-
-  get size(): number {
-    return this.leases.size;
-  }
-
-  /** Claims a company that this node does not hold. Throws MirrorError `database`. */
-  async claim(
-    company: string,
-  ): Promise<{ readonly lease: Lease } | Extract<Claim, { readonly refused: string }>> {
-    const { owners, node, clock, uptimeMs } = this.parts;
-    const { ttlMs, marginMs } = leaseTimes;
-    const sentAt = readSentAt(clock, uptimeMs);
-    const claimed = await owners.claim(company, node, ttlMs);
-    if ("refused" in claimed) return claimed;
-    const { epoch, quietMs } = claimed;
-    const facts = { company, epoch, node, quietMs, heldMs: ttlMs - marginMs };
-    const lease = new Lease(facts, sentAt, clock, uptimeMs);
-    this.leases.set(company, lease);
-    lease.lost.addEventListener("abort", () => this.forget(lease));
-    // An answer that took too long.
-    lease.isHeld();
-    return { lease };
-  }
-
-  /**
-   * Ends the ownership here, then in Postgres, so that nobody has to wait until its time is over. Never rejects.
-   *
-   * @param failure why this node could not hold the company; null: it could
-   */
-  async release(lease: Lease, failure: Failure | null = null): Promise<void> {
-    const { owners, log } = this.parts;
-    if (!lease.isHeld()) return;
-    lease.end("it was released");
-    try {
-      await owners.release(lease, lease.quietMs, failure);
-    } catch (error) {
-      const facts = { company: lease.company, error: messageOf(error), ...hintOf(error) };
-      log.warn("the company could not be released: another node takes it when its time is over", facts);
-    }
-  }
-
-  /** Renews what is held and ends what is over, until `closed`. */
-  async follow(closed: AbortSignal): Promise<void> {
-    await Promise.all([this.renewUntil(closed), this.watchUntil(closed)]);
-  }
-
+export function createLeaseKeeper({ owners, node, clock, log, uptimeMs }: LeaseKeeperParts) {
+  const { ttlMs, marginMs, renewEveryMs, retryMs } = leaseTimes;
+  const leases = new Map<string, Lease>();
+  let hasFailed = false;
   /** One renewal of everything. False: it failed. */
-  async renew(): Promise<boolean> {
-    const { owners, node, clock, uptimeMs, log } = this.parts;
-    const leases = [...this.leases.values()].filter((lease) => lease.isHeld());
-    if (leases.length === 0) return true;
+  const renew = async (): Promise<boolean> => {
+    const current = [...leases.values()].filter((lease) => lease.isHeld());
+    if (current.length === 0) return true;
     const sentAt = readSentAt(clock, uptimeMs);
-    const held = leases.map(({ company, epoch }) => ({ company, epoch }));
+    const held = current.map(({ company, epoch }) => ({ company, epoch }));
     try {
-      const kept = new Set(await owners.renew(node, held, leaseTimes.ttlMs));
-      for (const lease of leases)
+      const kept = new Set(await owners.renew(node, held, ttlMs));
+      for (const lease of current)
         if (kept.has(lease.company)) lease.renewed(sentAt);
         else lease.end("Postgres names another owner, or none");
-      if (this.hasFailed) log.info("Postgres renews what this node owns again", { companies: this.size });
-      this.hasFailed = false;
+      if (hasFailed) log.info("Postgres renews what this node owns again", { companies: leases.size });
+      hasFailed = false;
       return true;
     } catch (error) {
-      const facts = { companies: leases.length, error: messageOf(error), ...hintOf(error) };
+      const facts = { companies: current.length, error: messageOf(error), ...hintOf(error) };
       const what = "what this node owns could not be renewed; it is tried again until its time is over";
-      if (!this.hasFailed) log.warn(what, facts);
-      this.hasFailed = true;
+      if (!hasFailed) log.warn(what, facts);
+      hasFailed = true;
       return false;
     }
-  }
-
-  private async renewUntil(closed: AbortSignal): Promise<void> {
-    const { clock } = this.parts;
-    const { renewEveryMs, retryMs } = leaseTimes;
+  };
+  const renewUntil = async (closed: AbortSignal) => {
     while (!closed.aborted) {
       const turn = new AbortController();
       const startedMs = clock.monotonicMs();
       // A renewal that Postgres does not answer holds back no later one.
       const overdue = clock.sleep(renewEveryMs, AbortSignal.any([closed, turn.signal])).then(() => false);
-      const succeeded = await Promise.race([this.renew(), overdue]);
+      const succeeded = await Promise.race([renew(), overdue]);
       turn.abort();
       const tookMs = clock.monotonicMs() - startedMs;
       await clock.sleep(succeeded ? Math.max(retryMs, renewEveryMs - tookMs) : retryMs, closed);
     }
-  }
-
+  };
   /** Ends leases in their time also while a renewal is on its way. */
-  private async watchUntil(closed: AbortSignal): Promise<void> {
-    for (; !closed.aborted; await this.parts.clock.sleep(watchEveryMs, closed))
-      for (const lease of this.leases.values()) lease.isHeld();
-  }
-
-  private forget(lease: Lease): void {
-    if (this.leases.get(lease.company) === lease) this.leases.delete(lease.company);
-  }
+  const watchUntil = async (closed: AbortSignal) => {
+    for (; !closed.aborted; await clock.sleep(watchEveryMs, closed))
+      for (const lease of leases.values()) lease.isHeld();
+  };
+  return {
+    /** Claims a company that this node does not hold. Throws MirrorError `database`. */
+    claim: async (
+      company: string,
+    ): Promise<{ readonly lease: Lease } | Extract<Claim, { readonly refused: string }>> => {
+      const sentAt = readSentAt(clock, uptimeMs);
+      const claimed = await owners.claim(company, node, ttlMs);
+      if ("refused" in claimed) return claimed;
+      const facts = { company, node, ...claimed, heldMs: ttlMs - marginMs };
+      const lease = new Lease(facts, sentAt, clock, uptimeMs);
+      leases.set(company, lease);
+      lease.lost.addEventListener("abort", () => leases.get(company) === lease && leases.delete(company));
+      // An answer that took too long.
+      lease.isHeld();
+      return { lease };
+    },
+    /**
+     * Ends the ownership here, then in Postgres, so that nobody has to wait until its time is over. Never rejects.
+     *
+     * @param failure why this node could not hold the company; null: it could
+     */
+    release: async (lease: Lease, failure: Failure | null = null): Promise<void> => {
+      if (!lease.isHeld()) return;
+      lease.end("it was released");
+      try {
+        await owners.release(lease, lease.quietMs, failure);
+      } catch (error) {
+        const facts = { company: lease.company, error: messageOf(error), ...hintOf(error) };
+        log.warn("the company could not be released: another node takes it when its time is over", facts);
+      }
+    },
+    /** Renews what is held and ends what is over, until `closed`. */
+    follow: async (closed: AbortSignal): Promise<void> => {
+      await Promise.all([renewUntil(closed), watchUntil(closed)]);
+    },
+  };
 }

@@ -9,7 +9,7 @@ import { Semaphore } from "../../base/semaphore.ts";
 import { runInThread, threadFile } from "../../base/threads.ts";
 import type { CompanySettings, MirrorFiles } from "../../store/mirror-files.ts";
 import { fetchChecked, putChecked, readText } from "../../file-store/file-store.ts";
-import type { FileStore, WriteRight } from "../../file-store/file-store.ts";
+import type { FileStore } from "../../file-store/file-store.ts";
 import { manifestName } from "../../files/archive.ts";
 import { storeFiles } from "../../files/published-files.ts";
 import type { ProcessContext } from "../../runs/process-context.ts";
@@ -20,7 +20,6 @@ import { openDatabase, type Db } from "../../store/database.ts";
 import { openReadable } from "../../store/migrations/migrate.ts";
 import { scrubSources } from "../../sync/plan/scrub.ts";
 import { takeWriterLock } from "../../store/writer-lock.ts";
-import { readProof } from "../../verify/findings.ts";
 import { writeRight, type Ownership } from "../ownership/ownership.ts";
 import { noOwner } from "../postgres/tables/owners-table.ts";
 import type { ChangeRow, SnapshotPointer, SnapshotsTable } from "../postgres/tables/snapshots-table.ts";
@@ -85,8 +84,8 @@ export class MirrorSnapshots {
     isNoted = false,
   ): Promise<SnapshotPointer | null> {
     const { company } = ownership;
-    const { store, snapshots, clock, version } = this.#parts;
-    const { mirror, snapshotStaging: staging, verified, unstoredFiles } = scope.files;
+    const { store, snapshots, clock, log, version } = this.#parts;
+    const { mirror, snapshotStaging: staging, unstoredFiles } = scope.files;
     await rm(staging, { recursive: true, force: true });
     const position = positionAt(mirror);
     const published = await snapshots.current(company);
@@ -105,8 +104,6 @@ export class MirrorSnapshots {
       const { packed: stored, unpacked, oldestReadMs, ...content } = made;
       const hours = addRequests(factsOf(published).request_hours ?? {}, takenAtMs, requests);
       using db = openDatabase(copy, { readonly: true });
-      const proof = readProof(verified, db);
-      const reads = { oldestMs: oldestReadMs, verifiedAt: proof?.match ? proof.at : null };
       const { epoch, node } = ownership;
       const name = { company, epoch, id: idOfSnapshot(takenAtMs, content.seq) };
       const known = readArchivePosition(db);
@@ -118,36 +115,24 @@ export class MirrorSnapshots {
         taken_at: isoTime(takenAtMs),
         version,
         ...content,
-        summary: readSummary(db, scope, hours, reads, takenAtMs),
+        summary: readSummary(db, scope, hours, oldestReadMs, takenAtMs),
         request_hours: hours,
         packed: stored,
         unpacked,
         files,
       };
-      return await this.#store(ownership, manifest, packed, published, db, right);
+      await putChecked(store, mirrorKey(manifest), packed, right, stored);
+      await store.put(manifestKey(manifest), Buffer.from(manifestText(manifest)), right);
+      const pointer = pointerOf(manifest, published);
+      ownership.assertHeld();
+      await snapshots.publish(ownership, pointer, (seq) => changesAfter(db, seq));
+      await pruneSnapshots(store, pointer, published, right).catch((error: unknown) =>
+        log.warn(`${company}: older snapshots were not removed: ${messageOf(error)}`),
+      );
+      return pointer;
     } finally {
       await rm(staging, { recursive: true, force: true });
     }
-  }
-
-  async #store(
-    ownership: Ownership,
-    manifest: SnapshotManifest,
-    packed: string,
-    published: SnapshotPointer | null,
-    copy: Db,
-    right: WriteRight,
-  ): Promise<SnapshotPointer> {
-    const { store, snapshots, log } = this.#parts;
-    await putChecked(store, mirrorKey(manifest), packed, right, manifest.packed);
-    await store.put(manifestKey(manifest), Buffer.from(manifestText(manifest)), right);
-    const pointer = pointerOf(manifest, published);
-    ownership.assertHeld();
-    await snapshots.publish(ownership, pointer, (seq) => changesAfter(copy, seq));
-    await pruneSnapshots(store, pointer, published, right).catch((error: unknown) =>
-      log.warn(`${ownership.company}: older snapshots were not removed: ${messageOf(error)}`),
-    );
-    return pointer;
   }
 
   /**

@@ -4,13 +4,14 @@ import { fileKinds, filedResources, PendingFiles } from "../../state/files/pendi
 import { inboxPosition, Meta, readArchivePosition } from "../../state/meta.ts";
 import { Runs } from "../../state/runs.ts";
 import { readyItems } from "../../state/work-item.ts";
-import { readView, type CompanyStatusView } from "../../status/company-view.ts";
+import { readView } from "../../status/company-view.ts";
 import { openConditions, type NamedCondition } from "../../status/conditions.ts";
 import { Changes } from "../../store/apply/change-log.ts";
 import type { CompanySettings } from "../../store/mirror-files.ts";
 import type { Db } from "../../store/database.ts";
 import type { MirrorRadar } from "../postgres/tables/radar-view.ts";
 import { lastFailedStart } from "../../sync/run/run-outcome.ts";
+import { readProof } from "../../verify/findings.ts";
 
 /** How far a mirror is. Where it is as far as its published snapshot, another one would show nothing new. */
 export type MirrorPosition = ReturnType<typeof readMirrorPosition>;
@@ -47,25 +48,41 @@ export type SnapshotSummary = ReturnType<typeof readSummary>;
 
 const noLimits = { freshForMs: Infinity, outageLimitMs: Infinity };
 
-/** Since when everything was read, and when `verify` found it equal; null: not known. */
-interface ReadTimes {
-  readonly oldestMs: number | null;
-  readonly verifiedAt: string | null;
-}
-
-/** Reads the summary of a mirror, or of a copy of one, for which so many requests were sent in the last hours. */
+/**
+ * Reads the summary of a mirror, or of a copy of one, for which so many requests were sent in the last hours.
+ *
+ * @param oldestMs since when everything was read; null: not known
+ */
 export function readSummary(
   db: Db,
   scope: CompanySettings,
   hours: RequestHours,
-  reads: ReadTimes,
+  oldestMs: number | null,
   nowMs: number,
 ) {
   const view = readView(db, scope, nowMs);
+  const { lastRun, events, sweptMs } = view;
+  const { webhook, token } = scope.company;
   const requests = Object.values(hours).reduce((sum, count) => sum + count, 0);
   const conditions = openConditions({ ...view, limits: noLimits }, nowMs).filter(
     ({ kind }) => kind !== "stale",
   );
+  const has = (kind: NamedCondition["kind"]) => conditions.some((one) => one.kind === kind);
+  const received = events.lastReceivedMs === null ? "no event yet" : "receives";
+  const tried = lastRun === null ? "untried" : (tokenFaults[lastRun.outcome] ?? "accepted");
+  const months = new HandOverCounts().read(db, scope.declaration);
+  const changed = months.reduce((sum, one) => sum + one.changed, 0);
+  const lists = Object.values(sweptMs);
+  const sinceMs = Math.min(oldestMs ?? Infinity, ...lists.map((ms) => ms ?? -Infinity));
+  const isReceiving = webhook.secrets.length > 0;
+  const proof = readProof(scope.files.verified, db);
+  const radar: Omit<MirrorRadar, "needs_someone"> = {
+    token: token.known ? tried : "missing",
+    webhook: !isReceiving ? "off" : has("subscription") ? "differs" : has("gap") ? "gap" : received,
+    handed_over: months[0] ? { ...months[0], changed } : null,
+    read_since: Number.isFinite(sinceMs) ? isoTime(sinceMs) : null,
+    verified_at: proof?.match ? proof.at : null,
+  };
   return {
     /** When the last run began that read all that the config asks for; null: none did. */
     whole_at: isoOrNull(view.wholeRunMs),
@@ -76,33 +93,8 @@ export function readSummary(
     day_requests: Math.max(new Runs(db).requestsSince(isoTime(nowMs - dayMs)), requests),
     /** What was wrong, without what depends on the time: that is judged when somebody asks. */
     conditions,
-    radar: readRadar(db, scope, view, conditions, reads),
+    radar: { needs_someone: needsSomeone(radar), ...radar },
   };
-}
-
-function readRadar(
-  db: Db,
-  { company, declaration }: CompanySettings,
-  { lastRun, events, sweptMs }: CompanyStatusView,
-  conditions: readonly NamedCondition[],
-  { oldestMs, verifiedAt }: ReadTimes,
-): MirrorRadar {
-  const has = (kind: NamedCondition["kind"]) => conditions.some((one) => one.kind === kind);
-  const received = events.lastReceivedMs === null ? "no event yet" : "receives";
-  const tried = lastRun === null ? "untried" : (tokenFaults[lastRun.outcome] ?? "accepted");
-  const months = new HandOverCounts().read(db, declaration);
-  const changed = months.reduce((sum, one) => sum + one.changed, 0);
-  const lists = Object.values(sweptMs);
-  const sinceMs = Math.min(oldestMs ?? Infinity, ...lists.map((ms) => ms ?? -Infinity));
-  const isReceiving = company.webhook.secrets.length > 0;
-  const radar = {
-    token: company.token.known ? tried : "missing",
-    webhook: !isReceiving ? "off" : has("subscription") ? "differs" : has("gap") ? "gap" : received,
-    handed_over: months[0] ? { ...months[0], changed } : null,
-    read_since: Number.isFinite(sinceMs) ? isoTime(sinceMs) : null,
-    verified_at: verifiedAt,
-  } as const;
-  return { needs_someone: needsSomeone(radar), ...radar };
 }
 
 /** Does somebody have to look at a company? Pure. */

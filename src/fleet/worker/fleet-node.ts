@@ -3,7 +3,7 @@ import { messageOf } from "../../base/errors.ts";
 import { stopDeadlines } from "../../runs/process-context.ts";
 import type { Span } from "../../state/uptime-log.ts";
 import { jobKinds } from "../jobs/job-engine.ts";
-import { LeaseKeeper } from "../ownership/lease-keeper.ts";
+import { createLeaseKeeper } from "../ownership/lease-keeper.ts";
 import { createNodeLoops, type NodeLoops } from "../postgres/node-loops.ts";
 import type { NodeFacts } from "../postgres/tables/heartbeats.ts";
 import { judgeLosses } from "../postgres/tables/losses.ts";
@@ -51,7 +51,7 @@ export class FleetNode {
     this.context = {
       ...parts,
       times: { ...usualTimes, ...times },
-      keeper: new LeaseKeeper({ owners: tables.owners, node: node.name, clock, log }),
+      keeper: createLeaseKeeper({ owners: tables.owners, node: node.name, clock, log }),
       inboxWatch: createInboxWatch(tables.inbox),
       receivedSpans: () => this.receivedSpans,
       timeline: this.timeline,

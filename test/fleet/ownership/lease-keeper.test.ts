@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { PostgresError } from "../../../src/fleet/postgres/postgres-error.ts";
-import { LeaseKeeper, leaseTimes } from "../../../src/fleet/ownership/lease-keeper.ts";
+import { createLeaseKeeper, leaseTimes } from "../../../src/fleet/ownership/lease-keeper.ts";
 import type { Lease } from "../../../src/fleet/ownership/ownership.ts";
 import { recordingLog } from "../../support/terminal/terminal.ts";
 import { SimulatedTime } from "../../support/virtual/simulated-time.ts";
@@ -60,7 +60,7 @@ function aNode() {
   };
   const owners = new SimulatedOwners(time);
   const { log, records } = recordingLog();
-  const keeper = new LeaseKeeper({
+  const keeper = createLeaseKeeper({
     owners,
     node: "node-1",
     clock,
@@ -124,10 +124,11 @@ describe("an ownership", () => {
   });
 
   test("whose claim was answered too late is none", async () => {
-    const { owners, claim, keeper } = aNode();
+    const { owners, claim, pass } = aNode();
     owners.answerMs = heldMs + 1;
     const acme = await claim("acme");
-    expect([acme.isHeld(), keeper.size]).toEqual([false, 0]);
+    await pass(heldMs);
+    expect([acme.isHeld(), owners.renewals]).toEqual([false, []]);
   });
 
   test("survives a Postgres that was away for a while, and never answered a renewal", async () => {

@@ -4,7 +4,7 @@ import { systemClock } from "../../../src/base/clock.ts";
 import { MirrorError } from "../../../src/base/errors.ts";
 import { silentLog } from "../../../src/base/logger.ts";
 import { signedForm } from "../../../src/webhook/ingest/delivery.ts";
-import { JobEngine } from "../../../src/fleet/jobs/job-engine.ts";
+import { startJobEngine } from "../../../src/fleet/jobs/job-engine.ts";
 import type { Sql } from "../../../src/fleet/postgres/connection.ts";
 import { openFleet, test } from "../../support/fleet/fleet.ts";
 import { aFleetReceiver, documentOf, fleetOf, inboxOf } from "../../support/fleet/receiver.ts";
@@ -28,7 +28,7 @@ function signedBy(key: string, text = eventText()) {
 describeWithPostgres("any node answers deliveries of any company", () => {
   test("I6 204 only after the delivery is committed, with the job that announces it", async () => {
     const fleet = await fleetOf("acme");
-    const engine = await JobEngine.start(fleet.postgres, silentLog, false);
+    const engine = await startJobEngine(fleet.postgres, silentLog, false);
     onTestFinished(() => engine.stop());
     const sendJob = (sql: Sql, company: string) => engine.send("events", [company], sql);
     const receiver = await aFleetReceiver(fleet.postgres, { sendJob });

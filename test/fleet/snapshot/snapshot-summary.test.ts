@@ -49,13 +49,7 @@ describeWithPostgres("the pointer to a snapshot", () => {
     const { declaration } = mirror;
     const resources = declaration.resources.filter(({ name }) => name === "people");
     const scope = { ...node.scope, declaration, resources };
-    const { reads_waiting } = readSummary(
-      mirror.db,
-      scope,
-      {},
-      { oldestMs: null, verifiedAt: null },
-      startedMs,
-    );
+    const { reads_waiting } = readSummary(mirror.db, scope, {}, null, startedMs);
     expect(reads_waiting).toBe(2);
   });
 
@@ -68,7 +62,7 @@ describeWithPostgres("the pointer to a snapshot", () => {
     const { declaration } = mirror;
     const radarOf = (more: Partial<CompanySettings>, oldestMs: number | null = sinceMs) => {
       const scope = { ...node.scope, declaration, ...more };
-      return readSummary(mirror.db, scope, {}, { oldestMs, verifiedAt: null }, nowMs).radar;
+      return readSummary(mirror.db, scope, {}, oldestMs, nowMs).radar;
     };
     expect(radarOf({})).toMatchObject({ token: "untried", webhook: "off", read_since: isoTime(sinceMs) });
     expect(radarOf({ resources: mirror.declaration.resources })).toMatchObject({ read_since: null });

@@ -8,6 +8,7 @@ import { usualRun } from "../../../src/runs/run-queue.ts";
 import { openBudgetFile } from "../../../src/state/budget-file.ts";
 import type { RateLimiter } from "../../../src/rate-limit/permit.ts";
 import { createRateLimiter, limitRequests } from "../../../src/rate-limit/rate-limiter.ts";
+import type { RateLimitStore } from "../../../src/rate-limit/state.ts";
 import { EventIds } from "../../../src/state/inbox/event-ids.ts";
 import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
 import { WorkQueue } from "../../../src/state/work-queue.ts";
@@ -37,6 +38,8 @@ export interface ProgramOptions extends Pick<Scenario, "mostUnfiled" | "parentsP
   readonly seed: number;
   /** Is the mirror given to the token's company, whatever it is? */
   readonly acceptIdentity: boolean;
+  /** Of this process alone, which then looks at no file every 200 ms. @default the file that all processes share */
+  readonly budget?: RateLimitStore;
 }
 
 type ServeActivity = Extract<Activity, { kind: "serve" }>;
@@ -81,15 +84,15 @@ export class SimulatedProgram {
   }
 
   private async runOnMirror(): Promise<void> {
-    const { clock, log, interrupted, file } = this.process;
+    const { clock, log, interrupted, file: mirrorFile } = this.process;
     const { activity } = this.options;
     const { disk, boots } = this.machine;
-    const store = openBudgetFile({ path: disk.budget, clock, bootId: `boot ${boots}`, log });
+    const file = openBudgetFile({ path: disk.budget, clock, bootId: `boot ${boots}`, log });
     const { reserveShare, windowMs } = this.config.rateLimit;
     const eventShare = activity.kind === "serve" ? reserveShare : 0;
     const limits = { reserveShare, eventShare, windowMs, permitMs: 60_000 };
-    const rateLimiter = createRateLimiter({ store, clock, log, ...limits });
-    const mirror = await openMirror(file, declaration, { clock, log, signal: interrupted.signal });
+    const rateLimiter = createRateLimiter({ store: this.options.budget ?? file, clock, log, ...limits });
+    const mirror = await openMirror(mirrorFile, declaration, { clock, log, signal: interrupted.signal });
     this.process.isOpening = false;
     this.machine.hasMirror = true;
     const parts = { mirror, rateLimiter };
@@ -97,7 +100,7 @@ export class SimulatedProgram {
     else if (activity.kind === "serve") await this.serve(parts, activity);
     else await this.finalRuns(parts);
     this.machine.budgetWatch.judge(rateLimiter.view(), this.machine.service);
-    store.close();
+    file.close();
     mirror.close();
   }
 

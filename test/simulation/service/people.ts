@@ -6,7 +6,7 @@ import type { Oddity } from "../scenarios/scenario.ts";
 import { add, edit, hotTables, remove, restore, restorable } from "./record-changes.ts";
 import { spuriousEvent, someText, type ChangeContext, type HotTable } from "./record-changes.ts";
 import { hasParent, type Writing } from "./record-texts.ts";
-import { tableNames, type TableName } from "./service-types.ts";
+import { tableNames, type ServiceOptions, type TableName } from "./service-types.ts";
 
 /** A change: what it did, for the trace; null where there was nothing to change. */
 type Change = (context: ChangeContext) => string | null;
@@ -104,14 +104,15 @@ export function makeHotChange(context: ChangeContext, table: HotTable): string |
 /** In an order in which each finds what it refers to. */
 const ordered = tableNames.filter((table) => table !== "company" && table !== "units");
 
-/** Fills a new company with `size` records of each resource, about; no event is heard yet. */
-export function fillCompany(context: ChangeContext, size: number): void {
+/** Fills a new company; no event is heard yet. */
+export function fillCompany(context: ChangeContext, size: Required<ServiceOptions>["size"]): void {
   const { company, choice } = context;
+  const countOf = (table: TableName) =>
+    typeof size === "number" ? Math.floor(size * (0.5 + choice.below(100) / 100)) : (size[table] ?? 0);
   for (const one of words.warehouses) writable.warehouses.create(company, one);
   nameUnit(context, true);
   nameUnit(context, true);
-  for (const table of ordered)
-    for (let left = Math.floor(size * (0.5 + choice.below(100) / 100)); left > 0; left--) add(context, table);
+  for (const table of ordered) for (let left = countOf(table); left > 0; left--) add(context, table);
 }
 
 /** Adds a record to each resource that has none, with its event. */

@@ -17,8 +17,8 @@ export type TableName = (typeof tableNames)[number];
 
 /** What a service is like unless its options say otherwise. */
 export const usualService = {
-  /** Records of each resource at the start, about. */
-  size: 6,
+  /** Records of each resource at the start, about; or so many of those that are named. */
+  size: 6 as number | Readonly<Partial<Record<TableName, number>>>,
   /** Requests in a window. */
   limit: 120,
   /** Requests of other clients in each second, on the same budget. */
@@ -70,6 +70,7 @@ export interface ServiceReply {
 export interface Exchange {
   readonly requestId: string;
   readonly route: string;
+  readonly search: string;
   readonly hitAtMs: number;
   /** The state that the answer shows is that of this moment. */
   readonly asOfMs: number;

@@ -127,7 +127,7 @@ export class SimulatedService {
     const requestId = `req-${this.options.key}-${++this.count}`;
     const asOfMs = this.asOfMs();
     const { status, body } = failed ?? this.read(route, query, asOfMs);
-    this.exchanges.push({ requestId, route, hitAtMs, asOfMs, status });
+    this.exchanges.push({ requestId, route, search: String(query), hitAtMs, asOfMs, status });
     const own = { "Content-Type": "application/json", "X-Request-Id": requestId };
     return { status, headers: { ...own, ...headers }, body };
   }

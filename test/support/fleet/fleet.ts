@@ -2,7 +2,7 @@ import type { RawBuilder } from "kysely";
 import { PgBoss } from "pg-boss";
 import { test as plainTest } from "vitest";
 import { silentLog } from "../../../src/base/logger.ts";
-import { JobEngine, type JobKind } from "../../../src/fleet/jobs/job-engine.ts";
+import { startJobEngine, type JobKind } from "../../../src/fleet/jobs/job-engine.ts";
 import { sqlBy, type Postgres, type Sql } from "../../../src/fleet/postgres/connection.ts";
 import { fleetTables, type FleetTables } from "../../../src/fleet/postgres/tables/fleet-tables.ts";
 import type { InboxDelivery } from "../../../src/fleet/postgres/tables/inbox-table.ts";
@@ -135,7 +135,7 @@ export function pausingBehind({ postgres }: Fleet, statement: number) {
 
 /** Sends a job that is due for so many seconds, and has pg-boss count it. */
 export async function sendJob({ postgres, url }: Fleet, kind: JobKind, dueSeconds = 0): Promise<void> {
-  const sender = await JobEngine.start(postgres, silentLog, false);
+  const sender = await startJobEngine(postgres, silentLog, false);
   await sender.send(kind, ["acme"]);
   await sender.stop();
   const due = "now() - $1::int * interval '1 second'";

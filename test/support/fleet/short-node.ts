@@ -3,7 +3,7 @@ import { onTestFinished } from "vitest";
 import { systemClock, type Clock } from "../../../src/base/clock.ts";
 import { openNodeParts } from "../../../src/cli/commands/fleet/worker-command.ts";
 import type { CommandContext } from "../../../src/cli/program/command.ts";
-import { JobEngine } from "../../../src/fleet/jobs/job-engine.ts";
+import { startJobEngine } from "../../../src/fleet/jobs/job-engine.ts";
 import { openPostgres } from "../../../src/fleet/postgres/connection.ts";
 import type { NodePublishing, NodeTimes } from "../../../src/fleet/assignment/node-context.ts";
 import type { HostProcess } from "../../../src/host/host-context.ts";
@@ -66,7 +66,7 @@ export async function startNode(
   const fleet = { postgres: "${env:DATABASE_URL}", ...places, capacity, snapshot_every: snapshotEvery };
   const { config } = load(JSON.stringify({ data_dir: dataDir, fleet }), { env, forFleet: true });
   const postgres = await openPostgres({ url, node: name, log });
-  const engine = await JobEngine.start(postgres, log, true);
+  const engine = await startJobEngine(postgres, log, true);
   const { signal } = new AbortController();
   const random = seededRandom(3);
   const process = { clock, random, log, signal, env, version: "test", onSecrets: () => undefined };

@@ -3,7 +3,7 @@ import path from "node:path";
 import { onTestFinished } from "vitest";
 import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox.ts";
 import { silentLog } from "../../../src/base/logger.ts";
-import { JobEngine } from "../../../src/fleet/jobs/job-engine.ts";
+import { startJobEngine } from "../../../src/fleet/jobs/job-engine.ts";
 import { migrateFleet } from "../../../src/fleet/postgres/schema.ts";
 import { fleetTables } from "../../../src/fleet/postgres/tables/fleet-tables.ts";
 import { endOf, firstLine, startProgram, wholeLines } from "../program/cli.ts";
@@ -32,7 +32,7 @@ export async function aWorkedFleet(options: SandboxOptions = {}, database?: stri
   const postgres = await connectNode(url, "test");
   if (database !== undefined) await migrateFleet(postgres);
   const tables = fleetTables(postgres);
-  const engine = await JobEngine.start(postgres, silentLog, false);
+  const engine = await startJobEngine(postgres, silentLog, false);
   onTestFinished(() => engine.stop());
   /** Puts a company into the fleet; `more`: keys of its document; `of`: the sandbox's company, by index. */
   const add = async (name: string, more: object = {}, of = 0) => {

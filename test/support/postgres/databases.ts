@@ -2,7 +2,7 @@ import path from "node:path";
 import { Client } from "pg";
 import { describe, onTestFinished } from "vitest";
 import { silentLog } from "../../../src/base/logger.ts";
-import { JobEngine } from "../../../src/fleet/jobs/job-engine.ts";
+import { startJobEngine } from "../../../src/fleet/jobs/job-engine.ts";
 import { openPostgres, type Postgres } from "../../../src/fleet/postgres/connection.ts";
 import { migrateFleet } from "../../../src/fleet/postgres/schema.ts";
 import { findPostgres, startPostgres, type PostgresServer, type ServerOptions } from "./server.ts";
@@ -24,7 +24,7 @@ async function startShared(): Promise<SharedServer> {
   const url = await server.createDatabase();
   const postgres = await openPostgres({ url, node: "template", log: silentLog });
   await migrateFleet(postgres);
-  const engine = await JobEngine.start(postgres, silentLog, false);
+  const engine = await startJobEngine(postgres, silentLog, false);
   await engine.stop();
   await postgres.close();
   return { server, template: path.basename(url) };

@@ -9,7 +9,7 @@ import { readFailure, readSecretFile } from "../../../config/secrets.ts";
 import { companyDocument, configOfCompany } from "../../../fleet/config/company-document.ts";
 import type { CompanyDocument, DocumentOfFile } from "../../../fleet/config/company-document.ts";
 import { readCompanyList, readTags, tagForm, type RefusedLine } from "../../../fleet/config/company-list.ts";
-import { JobEngine } from "../../../fleet/jobs/job-engine.ts";
+import { startJobEngine } from "../../../fleet/jobs/job-engine.ts";
 import type { Postgres } from "../../../fleet/postgres/connection.ts";
 import { CompaniesTable } from "../../../fleet/postgres/tables/companies-table.ts";
 import { migrateFleet } from "../../../fleet/postgres/schema.ts";
@@ -166,7 +166,7 @@ async function shareAll(
     const hint = "On some disks their mirrors would be the same file: choose another name.";
     return twin === name || refuse(line, new MirrorError("config", message, { hint }));
   });
-  await using engine = await JobEngine.start(postgres, context.log, false);
+  await using engine = await startJobEngine(postgres, context.log, false);
   const shareOne = async ({ name, document, tags, line }: (typeof distinct)[number]) => {
     throwIfStopped();
     const isKnown = line === null || (await companies.has(name, document, sync, timezone));

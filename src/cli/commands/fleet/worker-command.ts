@@ -9,7 +9,7 @@ import type { CommandRun } from "../../program/command-table.ts";
 import { listenUntilSignal, type ListeningProcess } from "../../program/listening-process.ts";
 import { makeFolders } from "../../../base/files/atomic-file.ts";
 import type { Config } from "../../../config/config.ts";
-import { JobEngine } from "../../../fleet/jobs/job-engine.ts";
+import { startJobEngine, type JobEngine } from "../../../fleet/jobs/job-engine.ts";
 import { openPostgres, type Postgres } from "../../../fleet/postgres/connection.ts";
 import { migrateFleet } from "../../../fleet/postgres/schema.ts";
 import { FleetCompanies } from "../../../fleet/receiver/fleet-companies.ts";
@@ -152,7 +152,7 @@ class WorkerProcess {
     this.fleetMetrics = createFleetMetrics(postgres, clock);
     await waitForPostgres(wait, () => migrateFleet(postgres));
     const tables = fleetTables(postgres, fleetOf(config).reportsKeptMs);
-    const engine = await waitForPostgres(wait, () => JobEngine.start(postgres, log, role !== "receive"));
+    const engine = await waitForPostgres(wait, () => startJobEngine(postgres, log, role !== "receive"));
     this.engine = engine;
     if (role === "receive") await this.showReceiver(wait, tables);
     else {
