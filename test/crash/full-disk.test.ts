@@ -3,12 +3,13 @@ import { statSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { aCompany, type Company } from "../support/company/company.ts";
-import { endOf, runCommand } from "../support/program/cli.ts";
+import { runCommand } from "../support/program/cli.ts";
 import { count, expectEqual, expectReplayable } from "../support/truth/equal.ts";
 import { localDamage } from "../support/mirror/local-check.ts";
-import { serve, startIn, writeServeConfig } from "../support/program/serve.ts";
+import { serve, writeServeConfig } from "../support/program/serve.ts";
 import { deliver, eventOf } from "../support/program/deliveries.ts";
 import { eventually } from "../support/eventually.ts";
+import { heldSync } from "./held-sync.ts";
 
 /** From now on no file that the process writes can grow beyond this; `unlimited` gives the space back. */
 function limitFiles(pid: number | undefined, bytes: number | "unlimited"): void {
@@ -26,22 +27,10 @@ describe.runIf(isLimitable)("a disk that becomes full", () => {
   // Fault: disk | no file can grow any more (RLIMIT_FSIZE) in the middle of a sync | the write-ahead log of the mirror | exit 10 with the file and what to do; what is committed is sound; with space again the next run completes it
   test("sync ends with 10, says where and what to do, and the next run goes on", async () => {
     const company = writeServeConfig(await aCompany({ records: 2 }));
-    const held = Promise.withResolvers<void>();
-    const reached = Promise.withResolvers<void>();
-    const remove = company.proxy.obstruct(async ({ path: asked }, passOn) => {
-      if (asked !== "/suppliers") return undefined;
-      reached.resolve();
-      await held.promise;
-      return passOn();
-    });
-    const child = startIn(company, ["sync", "--json"]);
-    const ended = endOf(child);
-    await reached.promise;
-    await eventually(() => count(company.file, "SELECT count(*) FROM clients") > 0, "a first list");
+    const { child, ended, release } = await heldSync(company);
     limitFiles(child.pid, walBytes(company));
-    held.resolve();
+    release();
     const { code, stderr } = await ended;
-    remove();
     expect(code).toBe(10);
     expect(stderr).toMatch(diskIsFull);
     expect(stderr).toMatch(/everything committed is kept/);

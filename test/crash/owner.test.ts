@@ -5,41 +5,21 @@ import { describe, expect, test } from "vitest";
 import { lockHolder, takeWriterLock } from "../../src/store/writer-lock.ts";
 import { aCompany, type Company } from "../support/company/company.ts";
 import { dump, look } from "../support/truth/compare.ts";
-import { endOf, runCommand } from "../support/program/cli.ts";
+import { runCommand } from "../support/program/cli.ts";
 import { count, expectEqual, expectReplayable } from "../support/truth/equal.ts";
 import { localDamage } from "../support/mirror/local-check.ts";
-import {
-  outcomeIn,
-  serve,
-  serveHere,
-  type Served,
-  startIn,
-  writeServeConfig,
-} from "../support/program/serve.ts";
+import { outcomeIn, serve, serveHere, type Served, writeServeConfig } from "../support/program/serve.ts";
 import { deliver, eventOf } from "../support/program/deliveries.ts";
 import { eventually } from "../support/eventually.ts";
+import { heldSync } from "./held-sync.ts";
 
 const syncHere = ({ folder: cwd }: Company) => runCommand(["sync", "--json"], { cwd });
 
 /** A `sync` that is stopped by SIGSTOP while it waits for its only answer: in no transaction, which others would wait for. */
 async function stoppedSync(company: Company) {
-  writeServeConfig(company, "http: { concurrency: 1 }");
-  const held = Promise.withResolvers<void>();
-  const reached = Promise.withResolvers<void>();
-  let isFirst = true;
-  company.proxy.obstruct(async ({ path: asked }, passOn) => {
-    if (asked !== "/suppliers" || !isFirst) return undefined;
-    isFirst = false;
-    reached.resolve();
-    await held.promise;
-    return passOn();
-  });
-  const child = startIn(company, ["sync", "--json"]);
-  const ended = endOf(child);
-  await reached.promise;
-  await eventually(() => count(company.file, "SELECT count(*) FROM clients") > 0, "a first list");
+  const { child, ended, release } = await heldSync(writeServeConfig(company, "http: { concurrency: 1 }"));
   child.kill("SIGSTOP");
-  held.resolve();
+  release();
   return { child, ended };
 }
 
