@@ -1,5 +1,5 @@
-import type { BookRow } from "../../../connectors/fintoro/sandbox/model/company.ts";
 import { lookup } from "../../../connectors/fintoro/sandbox/lookups/lookup-lists.ts";
+import type { BookRow } from "../../../connectors/fintoro/sandbox/model/company.ts";
 import { writable } from "../../../connectors/fintoro/sandbox/resources/all-routes.ts";
 import words from "../../../connectors/fintoro/sandbox/samples/words.json" with { type: "json" };
 import type { Oddity } from "../scenarios/scenario.ts";
