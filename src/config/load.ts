@@ -9,7 +9,7 @@ import type { Config } from "./config.ts";
 import { postgresSecrets } from "./fleet-section.ts";
 import {
   isSigningKey,
-  readFailure,
+  readNamed,
   readSecretFile,
   resolveSecrets,
   shortestSecret,
@@ -51,7 +51,8 @@ export interface LoadedConfig {
 export function loadConfig(options: LoadOptions): LoadedConfig {
   const file = configPath(options.path, options.env, options.cwd);
   const shownPath = shortPath(file, options.cwd);
-  const yaml = readYaml(readText(file, shownPath, options));
+  const read = () => options.readFile?.(file) ?? readFileSync(file, "utf8");
+  const yaml = readYaml(readNamed(read, "config", `the config ${shownPath}`, howToBegin));
   refuse(yaml.problems, shownPath, howToWrite);
   const checked = check(yaml, options, file, shownPath);
   const placeOf = (key: Path) => {
@@ -61,6 +62,8 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   return { ...checked, path: file, raw: yaml.value, placeOf };
 }
 
+const howToBegin =
+  "`fintoro-mirror init` writes one; or name yours with --config FILE or $FINTORO_MIRROR_CONFIG";
 const howToWrite = "`fintoro-mirror schema` describes every key; config.example.yaml is a start";
 const howToGiveSecrets =
   "set the variable where the program starts (shell, crontab, unit), or put the secret alone into the file (mode 0600)";
@@ -70,17 +73,6 @@ export function shortPath(file: string, cwd: string): string {
   const relative = path.relative(cwd, file);
   const isOutside = relative.startsWith("..") || path.isAbsolute(relative);
   return isOutside || cwd === path.parse(cwd).root ? file : relative || ".";
-}
-
-function readText(file: string, shownPath: string, options: LoadOptions): string {
-  try {
-    return options.readFile?.(file) ?? readFileSync(file, "utf8");
-  } catch (error) {
-    throw new MirrorError("config", `the config ${shownPath} cannot be read: ${readFailure(error)}`, {
-      hint: "`fintoro-mirror init` writes one; or name yours with --config FILE or $FINTORO_MIRROR_CONFIG",
-      cause: error,
-    });
-  }
 }
 
 function check(

@@ -1,7 +1,7 @@
-import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import path from "node:path";
 import { MirrorError } from "../../base/errors.ts";
-import { readFailure } from "../../config/secrets.ts";
+import { readNamed } from "../../config/secrets.ts";
 import { readDocument } from "../../config/yaml.ts";
 import { compareWithReference } from "../../connector/drift/drift.ts";
 import type { CommandRun } from "../program/command-table.ts";
@@ -12,11 +12,8 @@ export const connectorCheckCommand: CommandRun<"connector check"> = async (conte
   if (options.openapi === undefined)
     throw new MirrorError("usage", "--openapi FILE is needed: the reference to compare with");
   const file = path.resolve(context.cwd, options.openapi);
-  const text = await readFile(file, "utf8").catch((error: unknown) => {
-    throw new MirrorError("usage", `--openapi ${options.openapi} cannot be read: ${readFailure(error)}`, {
-      hint: "Name the service's OpenAPI document, in YAML or JSON.",
-    });
-  });
+  const hint = "Name the service's OpenAPI document, in YAML or JSON.";
+  const text = readNamed(() => readFileSync(file, "utf8"), "usage", `--openapi ${options.openapi}`, hint);
   const document = readDocument(text, options.openapi);
   const drifts = compareWithReference(context.connector.declaration, document);
   const breaking = drifts.filter((drift) => drift.severity === "breaking").length;

@@ -5,7 +5,7 @@ import { forEachAtOnce } from "../../../base/semaphore.ts";
 import { chosenCompanies } from "../../../config/companies.ts";
 import { valueAt } from "../../../config/config-problems.ts";
 import type { LoadedConfig } from "../../../config/load.ts";
-import { readFailure, readSecretFile } from "../../../config/secrets.ts";
+import { readNamed, readSecretFile } from "../../../config/secrets.ts";
 import { companyDocument, configOfCompany } from "../../../fleet/config/company-document.ts";
 import type { CompanyDocument, DocumentOfFile } from "../../../fleet/config/company-document.ts";
 import { readCompanyList, readTags, tagForm, type RefusedLine } from "../../../fleet/config/company-list.ts";
@@ -107,7 +107,8 @@ function ofList(
   isNaming: boolean,
 ): Sharing {
   if (isNaming) throw new MirrorError("usage", "--from is every company of the list: name none");
-  const { listed, refused } = readCompanyList(readListFile(path.resolve(cwd, from), from), from);
+  const list = readNamed(() => readFileSync(path.resolve(cwd, from)), "config", from);
+  const { listed, refused } = readCompanyList(list, from);
   const { leftOut } = companyDocument(loaded, "");
   const companies = listed.flatMap(({ name, token, line, tags: own }): SharedCompany[] => {
     // What else the config says of the company stays, such as how it receives deliveries.
@@ -122,14 +123,6 @@ function ofList(
     }
   });
   return { companies, leftOut, refused };
-}
-
-function readListFile(file: string, shown: string): Uint8Array {
-  try {
-    return readFileSync(file);
-  } catch (error) {
-    throw new MirrorError("config", `${shown} cannot be read: ${readFailure(error)}`, { cause: error });
-  }
 }
 
 /** Lines of a list that are tried at a time: each is a company with a budget of its own. */
