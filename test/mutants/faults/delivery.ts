@@ -10,8 +10,8 @@ export const deliveryFaults = faultsIn(
     +     const isRoom = this.heldBytes + sizeBytes <= mostHeldBytes;
   204-for-what-cannot-be-stored, I6: the service hears 204 although the transaction failed
     src/webhook/receiver.ts, found by test/webhook/durable.test.ts test/webhook/refusals.test.ts
-    - respond(result ? this.accepted(company, result) : this.failed(company, error));
-    + respond(result ? this.accepted(company, result) : { status: 204, why: "", reason: null });
+    - if (!result) return respond(this.failed(company, error));
+    + if (!result) return respond({ status: 204, why: "", reason: null });
   rest-of-a-failed-group-taken-as-stored, I6: one delivery spoils a group, and the others are answered without being stored
     src/webhook/ingest/group-commit.ts, found by test/webhook/group-commit.test.ts
     - for (const one of group) await this.commitGroup([one]);

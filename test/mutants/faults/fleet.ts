@@ -45,7 +45,7 @@ export const fleetFaults = faultsIn(
     -   waitForOthers(lease.quietMs);
   lost-company-still-asked: a process that was paused sends its request when the company has another owner
     src/http/pool.ts, found by test/http/connections.test.ts test/http/env-proxy.test.ts
-    -         assertMaySend();
+    -       assertMaySend();
   account-not-waited-for, I8: two new tokens of one company are read side by side, each with a budget of its own
     src/fleet/assignment/permits.ts, found by test/fleet/assignment/permits.test.ts
     - (await isAccountNoted()) ? spent
