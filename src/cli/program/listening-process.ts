@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { isLocalAddress, listenUrl, type ListenAddress } from "../../config/address.ts";
+import { waitAtMost } from "../../base/cancellation.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import { makePageToken, type PageToken } from "../../status/page/page-access.ts";
@@ -58,13 +59,10 @@ export async function listenUntilSignal(context: CommandContext, listening: List
   } finally {
     context.signals.off("SIGHUP", listening.onHangup);
     systemd.stopping();
-    const over = new AbortController();
     const answered = server?.close(stopDeadlines.answers) ?? Promise.resolve();
-    const hasEnded = await Promise.race([
-      listening.stop(answered).then(() => true),
-      clock.sleep(stopDeadlines.all, over.signal).then(() => false),
-    ]);
-    over.abort();
+    let hasEnded = false;
+    const ending = listening.stop(answered).then(() => (hasEnded = true));
+    await waitAtMost(stopDeadlines.all, ending);
     if (!hasEnded) log.warn("not everything could be ended in time: the rest ends with the process");
   }
 }
