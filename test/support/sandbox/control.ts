@@ -22,7 +22,6 @@ export async function startSandbox(options: SandboxOptions = {}) {
   return { ...sandbox, control: controlOf(sandbox) };
 }
 export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
-export type Control = Sandbox["control"];
 
 interface Day {
   readonly changes: number;
