@@ -103,7 +103,10 @@ async function fetchResource(
     try {
       const path = pathOf(files.path, record.id);
       await transport.send({ method: "GET", path, expect: "bytes", into, lane: "files", signal });
-      const found = await filesIn(resource, record, into);
+      const found = (await contentsOf(files, into)).map(({ name: ownName, ...content }): NewFile => {
+        const filed = { document: name, id: record.id, date: record.date, words: record.name, ownName };
+        return { ...content, placed: (isTaken) => archivePath(filed, ".pdf", isTaken) };
+      });
       noteDoubtful();
       refused = 0;
       tally.asked++;
@@ -134,18 +137,6 @@ async function fetchResource(
 
 function stateOf({ id, recordSha }: PendingRecord): string {
   return `${id} ${recordSha}`;
-}
-
-async function filesIn(
-  { name: document, files }: FiledResource,
-  { id, date, name: words }: PendingRecord,
-  answer: string,
-): Promise<NewFile[]> {
-  const found = await contentsOf(files, answer);
-  return found.map(({ name: ownName, ...content }) => {
-    const filed = { document, id, date, words, ownName };
-    return { ...content, placed: (isTaken) => archivePath(filed, ".pdf", isTaken) };
-  });
 }
 
 async function contentsOf({ mediaType }: RecordFiles, answer: string) {

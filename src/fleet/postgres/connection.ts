@@ -42,16 +42,6 @@ export abstract class FleetTable {
   }
 }
 
-interface PostgresOptions {
-  /** `postgres://user:password@host:port/database`. */
-  readonly url: string;
-  /** The node's name, which Postgres shows as `application_name`. */
-  readonly node: string;
-  readonly log: Log;
-  /** @default 10 */
-  readonly maxConnections?: number;
-}
-
 const connectTimeoutMs = 5_000;
 const statementTimeoutMs = 15_000;
 /** Later than the server's own: it ends a statement whose answer gets lost on the way. */
@@ -67,18 +57,19 @@ const oldestVersion = 13;
  * Connects to the fleet's Postgres: a pool of connections, which are made when they are needed and again after a
  * restart of the server.
  *
+ * @param url `postgres://user:password@host:port/database`
+ * @param node its name, which Postgres shows as `application_name`
  * @throws MirrorError `config` without the package or with a wrong URL; `database` where the server cannot be used.
  *   No message has the password.
  */
-export async function openPostgres(options: PostgresOptions): Promise<Postgres> {
-  const { maxConnections = 10, node, log } = options;
-  const address = addressOf(options.url);
+export async function openPostgres(url: string, node: string, log: Log, max = 10): Promise<Postgres> {
+  const address = addressOf(url);
   const missing = "many machines need the package pg, which is not installed";
   const { Pool, types } = await loadPackage(() => import("pg"), missing);
   const pool = new Pool({
     connectionString: address.url,
     application_name: node.slice(0, 63),
-    max: maxConnections,
+    max,
     connectionTimeoutMillis: connectTimeoutMs,
     statement_timeout: statementTimeoutMs,
     query_timeout: answerTimeoutMs,

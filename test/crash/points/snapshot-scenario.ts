@@ -80,7 +80,7 @@ export async function snapshotScenario(way: "make" | "pack" | "restore"): Promis
 }
 
 async function withPostgres<T>(url: string, work: (postgres: Postgres) => Promise<T>): Promise<T> {
-  const postgres = await openPostgres({ url, node: "node-1", log: silentLog });
+  const postgres = await openPostgres(url, "node-1", silentLog);
   try {
     return await work(postgres);
   } finally {

@@ -65,7 +65,7 @@ export async function startNode(
   const places = { snapshots, ...(reports !== undefined && { reports }) };
   const fleet = { postgres: "${env:DATABASE_URL}", ...places, capacity, snapshot_every: snapshotEvery };
   const { config } = load(JSON.stringify({ data_dir: dataDir, fleet }), { env, forFleet: true });
-  const postgres = await openPostgres({ url, node: name, log });
+  const postgres = await openPostgres(url, name, log);
   const engine = await startJobEngine(postgres, log, true);
   const { signal } = new AbortController();
   const random = seededRandom(3);

@@ -50,7 +50,7 @@ const scope = scopeIn(process.cwd());
 const files = mirrorFiles(scope.config, "acme");
 const onSecrets = () => undefined;
 const store = openStore(path.resolve("store"), { clock: systemClock, env: {}, onSecrets });
-const postgres = watched(await openPostgres({ url, node: "node-1", log: silentLog }));
+const postgres = watched(await openPostgres(url, "node-1", silentLog));
 const snapshots = new SnapshotsTable(postgres);
 const { signal } = new AbortController();
 const parts = { store, snapshots, clock: systemClock, log: silentLog, version: "1.2.3" };

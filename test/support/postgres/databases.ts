@@ -22,7 +22,7 @@ let shared: Promise<SharedServer> | null = null;
 async function startShared(): Promise<SharedServer> {
   const server = await startPostgres();
   const url = await server.createDatabase();
-  const postgres = await openPostgres({ url, node: "template", log: silentLog });
+  const postgres = await openPostgres(url, "template", silentLog);
   await migrateFleet(postgres);
   const engine = await startJobEngine(postgres, silentLog, false);
   await engine.stop();
@@ -63,7 +63,7 @@ export async function backUp(url: string): Promise<() => Promise<void>> {
 
 /** A node's connection to a database; closed when the test ends. */
 export async function connectNode(url: string, node = "node-1", maxConnections = 10): Promise<Postgres> {
-  const postgres = await openPostgres({ url, node, log: silentLog, maxConnections });
+  const postgres = await openPostgres(url, node, silentLog, maxConnections);
   onTestFinished(() => postgres.close());
   return postgres;
 }

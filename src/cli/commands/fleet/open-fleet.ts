@@ -31,8 +31,7 @@ export async function withPostgres<T>(
   config: Config,
   work: (postgres: Postgres) => Promise<T>,
 ): Promise<T> {
-  const options = { url: postgresUrl(config), node: "fintoro-mirror fleet", log, maxConnections: 2 };
-  const postgres = await openPostgres(options);
+  const postgres = await openPostgres(postgresUrl(config), "fintoro-mirror fleet", log, 2);
   try {
     return await work(postgres);
   } finally {

@@ -147,7 +147,7 @@ class WorkerProcess {
     const onProblem = (problem: string | null) => (this.startProblem = problem ?? "the node starts");
     const wait = { clock, log, signal, onProblem };
     const url = postgresUrl(config);
-    const postgres = await waitForPostgres(wait, () => openPostgres({ url, node: name, log }));
+    const postgres = await waitForPostgres(wait, () => openPostgres(url, name, log));
     this.postgres = postgres;
     this.fleetMetrics = createFleetMetrics(postgres, clock);
     await waitForPostgres(wait, () => migrateFleet(postgres));
