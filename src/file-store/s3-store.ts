@@ -19,7 +19,7 @@ export interface StoreSurroundings {
 
 /** For one request with a part of any size. */
 const requestTimeoutMs = 300_000;
-/** Larger files are sent in parts of this size, of which one is in memory. S3 wants 5 MB at least. */
+/** Larger files are sent in parts of this size, of which two are in memory. S3 wants 5 MB at least. */
 const partBytes = 8_000_000;
 
 const types = new Map([
@@ -54,15 +54,8 @@ export function openObjectStore(address: string, { clock, env, onSecrets }: Stor
   };
   return {
     address,
-    put: async (key, content, { signal, assertHeld }) => {
-      const isFile = typeof content === "string";
-      const size = isFile ? (await stat(content)).size : content.length;
-      const bytes = isFile ? new Uint8Array() : content;
-      // A file may grow meanwhile.
-      const range = { end: size - 1, highWaterMark: partBytes };
-      const parts = isFile && size > 0 ? createReadStream(content, range) : [bytes];
-      return putObject(access, sender(signal, assertHeld), below + key, parts, size, signal);
-    },
+    put: (key, content, { signal, assertHeld }) =>
+      putObject(access, sender(signal, assertHeld), below + key, content, signal),
     read: async function* (key, signal) {
       const send = sender(signal);
       // Part by part, so that one that fails is asked for again.
@@ -118,14 +111,19 @@ async function putObject(
   access: S3Access,
   send: Send,
   key: string,
-  parts: AsyncIterable<Uint8Array> | readonly Uint8Array[],
-  size: number,
+  content: string | Uint8Array,
   signal: AbortSignal,
 ): Promise<ContentFacts> {
+  const isFile = typeof content === "string";
+  const size = isFile ? (await stat(content)).size : content.length;
   const type = types.get(path.extname(key)) ?? "application/octet-stream";
   const id = size > partBytes ? await send(key, (s3) => s3.getMultipartUploadId(key, type)) : null;
   const sent: Awaited<ReturnType<S3mini["uploadPart"]>>[] = [];
   try {
+    // A file may grow meanwhile.
+    const range = { end: size - 1, highWaterMark: partBytes };
+    const bytes = isFile ? new Uint8Array() : content;
+    const parts = isFile && size > 0 ? createReadStream(content, range) : [bytes];
     const facts = await hashOf(parts, async (part) => {
       throwIfAborted(signal, `the upload was interrupted: ${key}`);
       if (id === null) {
