@@ -1,7 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { DuckDBInstance, type DuckDBConnection } from "@duckdb/node-api";
-import { readersOf } from "../support/fleet/readers.ts";
+import { Client } from "pg";
+import { readersOf } from "../support/docs/docs.ts";
+import { startPostgres } from "../support/postgres/server.ts";
 import { benchFolder, median, type BenchResult } from "./result.ts";
 import path from "node:path";
 import { declaration } from "../../connectors/fintoro/declaration.ts";
@@ -31,52 +33,97 @@ interface Time {
   readonly cpuMs: number;
 }
 
-/** How a table of all companies is named, and what is run before the first question, and counts as part of it. */
+/** A way to ask. */
 interface Way {
+  /** How a table of all companies is named. */
   readonly from: (table: string) => string;
+  /** Begins anew, with nothing of its files in memory. */
+  readonly open: () => Promise<(sql: string) => Promise<unknown>>;
+  /** What is run before the first question, and counts as part of it. */
   readonly before?: string;
 }
 
 /**
- * Questions over all companies of a fleet: by the page's statements over files as workers publish them, and over the
- * same rows in one file. 5,000 companies (`--large`) are 3.5 million invoices. Needs python3.
+ * Questions over all companies of a fleet: by the page's statements over files as workers publish them, over the same
+ * rows in one file, and in Postgres. 5,000 companies (`--large`) are 3.5 million invoices. Needs python3.
  */
 export async function benchFleetQuestion(isLarge: boolean): Promise<BenchResult[]> {
-  using scratch = benchFolder();
-  const folder = scratch.path;
+  await using resources = new AsyncDisposableStack();
+  const folder = resources.use(benchFolder()).path;
   const companies = isLarge ? sizes.large : sizes.usual;
   await publishCompanies(folder, companies);
-  const copied = (table: string) => `'${folder}/${table}.parquet'`;
-  const files: Way = { from: (name) => `of_all('${name}')`, before: readersOf(folder) };
-  for (const table of askedTables) {
+  const open = async () => {
     const duck = await openDuck(folder);
-    await duck.run(
-      `${files.before}; COPY (FROM ${files.from(table)}) TO ${copied(table)} (COMPRESSION zstd)`,
-    );
-  }
+    return (sql: string) => duck.runAndReadAll(sql);
+  };
+  const copied = (table: string) => `'${folder}/${table}.parquet'`;
+  const files: Way = { from: (name) => `of_all('${name}')`, open, before: `${readersOf(folder)};` };
+  for (const table of askedTables)
+    await (
+      await open()
+    )(`${files.before}COPY (FROM ${files.from(table)}) TO ${copied(table)} (COMPRESSION zstd)`);
+  const postgres = await postgresWay(resources, folder);
   const results: BenchResult[] = [];
   for (const [question, sql] of Object.entries(questions)) {
-    const inOne = await ask(folder, { from: copied }, sql);
-    const inAll = await ask(folder, files, sql);
+    const inOne = await ask({ from: copied, open }, sql);
+    const inAll = await ask(files, sql);
+    const inPostgres = await ask(postgres, sql);
     for (const when of ["first time", "again"] as const) {
       const [one, all] = [inOne[when], inAll[when]];
       const name = `${question}, ${when}: CPU against the same rows in one file`;
-      const detail = `${companies} companies, ${timeText(all)}; one file ${timeText(one)}`;
+      const others = `one file ${timeText(one)}; Postgres ${inPostgres[when].wallMs.toFixed(0)} ms`;
+      const detail = `${companies} companies, ${timeText(all)}; ${others}`;
       results.push({ name, ratio: all.cpuMs / one.cpuMs, aim: "at most 3", detail });
     }
   }
   return results;
 }
 
-/** The first time, with nothing of the files in memory, and the median of some more. */
-async function ask(folder: string, { from, before = "" }: Way, sql: (from: Way["from"]) => string) {
-  const duck = await openDuck(folder);
-  const first = await timed(() => duck.runAndReadAll(`${before};${sql(from)}`));
+/** The first time, and the median of some more. */
+async function ask({ from, open, before = "" }: Way, sql: (from: Way["from"]) => string) {
+  const run = await open();
+  const first = await timed(() => run(before + sql(from)));
   const again: Time[] = [];
-  for (let round = 0; round < warmRounds; round++)
-    again.push(await timed(() => duck.runAndReadAll(sql(from))));
+  for (let round = 0; round < warmRounds; round++) again.push(await timed(() => run(sql(from))));
   const middle = (time: keyof Time) => median(again.map((each) => each[time]));
   return { "first time": first, again: { wallMs: middle("wallMs"), cpuMs: middle("cpuMs") } };
+}
+
+/** Its processor time is that of other processes. */
+async function postgresWay(resources: AsyncDisposableStack, folder: string): Promise<Way> {
+  const server = await startPostgres({ durable: true });
+  resources.defer(() => server.end());
+  const connect = async () => {
+    const client = new Client(server.url("postgres"));
+    client.on("error", () => undefined);
+    await client.connect();
+    return client;
+  };
+  const loading = await connect();
+  const { rows: settings } = await loading.query<{ data_directory: string }>("SHOW data_directory");
+  const duck = await openDuck(folder);
+  chmodSync(folder, 0o755);
+  for (const table of askedTables) {
+    const [rows, csv] = [`FROM '${folder}/${table}.parquet'`, `${folder}/${table}.csv`];
+    await duck.run(`COPY (${rows}) TO '${csv}'`);
+    const columns = (await duck.runAndReadAll(`DESCRIBE ${rows}`)).getRows();
+    const typed = columns.map(
+      ([name, type]) => `"${String(name)}" ${String(type).replace("DOUBLE", "float8")}`,
+    );
+    await loading.query(
+      `CREATE TABLE ${table} (${typed.join(", ")}); COPY ${table} FROM '${csv}' (FORMAT csv, HEADER)`,
+    );
+    await loading.query(`VACUUM ANALYZE ${table}`);
+  }
+  await loading.end();
+  const open = async () => {
+    await server.stop();
+    forget(settings[0]?.data_directory ?? "");
+    await server.start();
+    const client = await connect();
+    return (sql: string) => client.query(sql);
+  };
+  return { from: (table) => table, open };
 }
 
 async function timed(work: () => Promise<unknown>): Promise<Time> {

@@ -5,7 +5,7 @@ import { reportName } from "../../../src/fleet/reports/publish-reports.ts";
 import type { FleetTables } from "../../../src/fleet/postgres/tables/fleet-tables.ts";
 import { readRadar } from "../../../src/fleet/postgres/tables/radar-view.ts";
 import { duckRows } from "../../support/export/export.ts";
-import { readersOf } from "../../support/fleet/readers.ts";
+import { readersOf } from "../../support/docs/docs.ts";
 import { lakeReaders, openLake, type LakeReader } from "../../support/fleet/lake.ts";
 import { aWorkedFleet, startWorker, type WorkedFleet } from "../../support/fleet/worker.ts";
 import { tempFolder } from "../../support/temporary-folder.ts";

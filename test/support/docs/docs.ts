@@ -43,3 +43,14 @@ export function sqlFor(reader: string): { readonly sql: string; readonly answer:
     .filter(({ language, marks }) => language === "sql" && marks[0] === reader)
     .map(({ text, marks }) => ({ sql: text.trim(), answer: marks[1] ?? null }));
 }
+
+const block = (own: string) =>
+  blocks.find(({ marks, text }) => marks[0] === "run-by" && text.includes(own))?.text ?? "";
+
+/** What the page about many machines has DuckDB run first, of reports in this folder: then `of_all(name)` is a table of all companies. */
+export function readersOf(folder: string): string {
+  return block("SET VARIABLE published").replaceAll("'reports/", `'${folder}/`);
+}
+
+/** The query of the page about many machines. */
+export const pageQuery = block("FROM of_all('invoices')").trim().replace(/;$/, "");

@@ -6,18 +6,7 @@ import { duckRows } from "../export/export.ts";
 import { aFileStore } from "../file-store.ts";
 import { openFleet } from "./fleet.ts";
 import { leaseOf } from "./node.ts";
-import { blocks } from "../docs/docs.ts";
-
-const block = (own: string) =>
-  blocks.find(({ marks, text }) => marks[0] === "run-by" && text.includes(own))?.text ?? "";
-
-/** What the page about many machines has DuckDB run first, of reports in this folder: then `of_all(name)` is a table of all companies. */
-export function readersOf(folder: string): string {
-  return block("SET VARIABLE published").replaceAll("'reports/", `'${folder}/`);
-}
-
-/** The query of that page. */
-export const pageQuery = block("FROM of_all('invoices')").trim().replace(/;$/, "");
+import { readersOf } from "../docs/docs.ts";
 
 /** Postgres, and where nodes publish reports. */
 export async function aReportStore() {
