@@ -15,6 +15,7 @@ describe("parsing without loss", () => {
       price: 0.1,
       n: -0,
     });
+    expect(parseLossless("[[9007199254740993]]")).toEqual([[new NumberLiteral("9007199254740993")]]);
   });
 
   test("uses the native parser unless a number would be lost", () => {

@@ -1,4 +1,4 @@
-import { rmSync, statSync, writeFileSync, chownSync, existsSync } from "node:fs";
+import { mkdirSync, rmSync, statSync, writeFileSync, chownSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { hourMs } from "../../src/base/clock.ts";
@@ -226,8 +226,23 @@ describe("a key file", () => {
     writeFileSync(hook, "key-č\n");
     expect(keyFilesOnDisk.read(hook)).toBe("key-č\n");
     expect(keyFilesOnDisk.version(hook)).toEqual(expect.any(String));
-    writeFileSync(hook, "key\n");
-    expect(readKey(hook)).toBe("key");
+    for (const text of ["key\n", "key"]) {
+      writeFileSync(hook, text);
+      expect(readKey(hook)).toBe("key");
+    }
+  });
+
+  test.each(["two words\n", "key\nmore"])("gets none from a draft with %j", (text) => {
+    writeFileSync(draft, text);
+    expect(readPendingKey(hook)).toBeNull();
+  });
+
+  test("that cannot be opened or replaced gets no key, and it is said why", () => {
+    const nowhere = openPendingKey(join(hook, "key"));
+    expect(nowhere.store("key")).toContain("ENOENT");
+    nowhere.discard();
+    mkdirSync(hook);
+    expect(openPendingKey(hook).store("key")).toContain("EISDIR");
   });
 
   test("gets the key of a finished draft, and the draft is gone", () => {
