@@ -11,7 +11,7 @@ import { usualSync } from "./scenarios/phases.ts";
 import type { Ending } from "./scenarios/scenario.ts";
 import type { Exchange, ServiceOptions } from "./service/service-types.ts";
 import { SimulatedService } from "./service/simulated-service.ts";
-import { newFolder } from "./machine/simulation-folders.ts";
+import { newFolder, removeSimulations } from "./machine/simulation-folders.ts";
 import { SimulatedDisk } from "./machine/simulated-disk.ts";
 import { SimulatedMachine } from "./machine/simulated-machine.ts";
 import { SimulatedProcess } from "./machine/simulated-process.ts";
@@ -103,8 +103,9 @@ export class PlannedCompany {
     company.publish(table);
   }
 
+  /** Removes its files, and those of every other simulation of this process. */
   close(): void {
-    this.disk.remove();
+    removeSimulations();
   }
 }
 
