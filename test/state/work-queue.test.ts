@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect } from "vitest";
 import { laneRank, lanes, type Lane } from "../../src/base/lane.ts";
-import type { NewWorkItem, WorkItem } from "../../src/state/work-item.ts";
+import { isUrgent, type NewWorkItem, type WorkItem } from "../../src/state/work-item.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
 import { openAgain } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
@@ -141,6 +141,9 @@ class Model {
 
   add(target: string, lane: Lane, dueAtMs: number, dirtySeq: number): void {
     const old = this.rows.get(target);
+    // The read that an urgent reason asked for comes after the same reason, too, unless it is under way.
+    const isAsked = old?.state === "ready" && isUrgent(old) && !this.leased.has(target);
+    if (isAsked && isUrgent({ lane, dueAtMs })) return;
     const rank = Math.min(lanes.indexOf(lane), old ? lanes.indexOf(old.lane) : lanes.length);
     this.rows.set(target, {
       lane: lanes[rank] as Lane,
