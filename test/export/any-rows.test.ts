@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import * as schema from "../../src/connector/record-schema.ts";
 import { decimalText } from "../../src/json/literal.ts";
 import { duckRows, duckTypes, exportOf } from "../support/export/export.ts";
+import { memoryScratch } from "../support/memory-folder.ts";
 import { declarationOf, openHasty, published } from "../support/mirror/mirror.ts";
 import { putAs } from "../support/mirror/store.ts";
 
@@ -75,9 +76,13 @@ type Table = typeof table extends fc.Arbitrary<infer T> ? T : never;
 
 type Cells = readonly (string | null)[];
 
-/** Exports the rows from a new mirror; returns the file. */
-async function fileOf({ rows, times }: Table, request: Parameters<typeof exportOf>[1]): Promise<string> {
-  const mirror = await openHasty({ declaration });
+/** Exports the rows from a new mirror in this folder; returns the file. */
+async function fileOf(
+  folder: string,
+  { rows, times }: Table,
+  request: Parameters<typeof exportOf>[1],
+): Promise<string> {
+  const mirror = await openHasty({ declaration, path: path.join(folder, "shop.db") });
   for (const [id, { whole, ...row }] of rows.entries()) {
     const rest = JSON.stringify(row).slice(1);
     putAs(mirror, "samples", id, `{"id":${id},"whole":${String(whole)},${rest}`);
@@ -86,9 +91,9 @@ async function fileOf({ rows, times }: Table, request: Parameters<typeof exportO
   mirror.db.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${times})
     INSERT INTO samples (id, ${names})
     SELECT i * ${rows.length} + id, ${names} FROM samples, n WHERE i < ${times}`);
-  const { out, files } = await exportOf(mirror, { ...request, tables: ["samples"] });
+  const { files } = await exportOf(mirror, { ...request, tables: ["samples"], out: folder });
   mirror.close();
-  return path.join(out, files[0] ?? "");
+  return path.join(folder, files[0] ?? "");
 }
 
 /** What a reader of the file finds in it, where the last four columns show as `shown`. */
@@ -140,7 +145,8 @@ describe("for any rows", () => {
         auto_detect = false, allow_quoted_nulls = false, nullstr = '', parallel = false, max_line_size = 10000000`;
       const types = Object.keys(columns).map((name) => `'${name}': 'VARCHAR'`);
       const property = fc.asyncProperty(table, async (given) => {
-        const file = await fileOf(given, { format: "csv", dialect });
+        using folder = memoryScratch();
+        const file = await fileOf(folder.path, given, { format: "csv", dialect });
         const found = await duckRows(`SELECT * REPLACE ('x' || note AS note)
           FROM read_csv('${file}', ${options}, columns = {${types.join()}})`);
         const expected = cellsOf(given, ({ amount, day, moment, note }) => [
@@ -157,7 +163,8 @@ describe("for any rows", () => {
 
   test("a Parquet file read by DuckDB holds the mirror's values", async () => {
     const property = fc.asyncProperty(table, async (given) => {
-      const file = await fileOf(given, { format: "parquet" });
+      using folder = memoryScratch();
+      const file = await fileOf(folder.path, given, { format: "parquet" });
       const types = new Map((await duckTypes(file)).map((one) => one.split(/ (.*)/s) as [string, string]));
       const isDouble = types.get("amount") === "DOUBLE";
       const isTime = types.get("moment")?.startsWith("TIMESTAMP") === true;
