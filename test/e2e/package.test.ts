@@ -243,7 +243,8 @@ test("two packages of one company do not take each other's workbook", async () =
   const company = await aCompanyWithFiles();
   const { month } = busyMonth(company);
   const both = await Promise.all([pack(company, month), pack(company, "2019-01")]);
-  expect(both.map(({ code }) => code)).toEqual([0, 11]);
+  // Whichever comes first.
+  expect(both.map(({ code }) => code).toSorted((a, b) => a - b)).toEqual([0, 11]);
   expect((await pack(company, "2019-01")).code).toBe(0);
 });
 
