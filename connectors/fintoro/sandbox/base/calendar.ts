@@ -1,4 +1,4 @@
-/** Days as numbers since 1970 (UTC), dates as `YYYY-MM-DD`, time stamps in the time of Bratislava, numbers of documents. */
+/** Days as numbers since 1970 (UTC), dates as `YYYY-MM-DD`, and time stamps in the time of Bratislava. */
 const dayMs = 86_400_000;
 
 export const dayOf = (date: string) => Math.floor(Date.parse(`${date}T00:00:00Z`) / dayMs);
@@ -37,16 +37,3 @@ function lastSunday(year: number, month: number): number {
   const last = new Date(Date.UTC(year, month + 1, 0, 1));
   return last.getTime() - last.getUTCDay() * dayMs;
 }
-
-/** `FA(RRRR)(CCC)` -> `FA2026007`: fills in the tokens for year, month and counter. */
-export function formatNumber(pattern: string, day: number, counter: number): string {
-  const [year = "", month = ""] = dateOf(day).split("-");
-  return pattern.replace(/\((RRRR|YYYY|RR|YY|MM|C+)\)/g, (_, token: string) => {
-    if (token.startsWith("C")) return String(counter).padStart(token.length, "0");
-    if (token === "MM") return month;
-    return token.length === 4 ? year : year.slice(-2);
-  });
-}
-
-/** The variable symbol of a document number: its last ten digits. */
-export const variableSymbol = (number: string) => Number(number.replace(/\D/g, "").slice(-10) || "0");

@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { dateOf, dayOf, formatNumber, variableSymbol } from "../base/calendar.ts";
+import { dateOf, dayOf } from "../base/calendar.ts";
 import { convertCents, decimal, toCents } from "../base/decimal-money.ts";
+import { formatNumber, variableSymbol } from "../base/document-numbers.ts";
 import { each, omit, pick, nameList, type AnsweredRecord } from "../base/values.ts";
 import { euro, rateOn } from "../lookups/lookup-lists.ts";
 import { documentKinds, kindFacts, type DocumentKind } from "../model/catalogue.ts";

@@ -1,7 +1,7 @@
-import type { BookRow } from "../model/company.ts";
 import { z } from "zod";
 import { each, omit, pick } from "../base/values.ts";
 import { lookup, type ServiceLanguage } from "../lookups/lookup-lists.ts";
+import type { BookRow } from "../model/company.ts";
 import { filled } from "../rules/rules.ts";
 import { collection, kept, stampsView, type ListRules } from "./collection.ts";
 

@@ -1,7 +1,7 @@
-import type { BookRow } from "../model/company.ts";
 import { Zip, ZipPassThrough } from "fflate";
 import { centsToNumber } from "../base/decimal-money.ts";
 import { plainLetters } from "../base/values.ts";
+import type { BookRow } from "../model/company.ts";
 import texts from "../model/document-texts.json" with { type: "json" };
 import frame from "../samples/pdf-frame.json" with { type: "json" };
 import { totalsOf } from "./balance.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { centsToNumber, decimal, divide, toNumber } from "../base/decimal-money.ts";
-import { formatNumber } from "../base/calendar.ts";
+import { formatNumber } from "../base/document-numbers.ts";
 import { each, pick } from "../base/values.ts";
 import { euro, lookup, type ServiceLanguage } from "../lookups/lookup-lists.ts";
 import { emit, publicOrigin, type Company, type BookRow } from "../model/company.ts";
