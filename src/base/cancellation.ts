@@ -41,9 +41,10 @@ export function eitherSignal(one: AbortSignal, other: AbortSignal | undefined): 
  * @param over aborts when nobody needs it any more. A signal of a daemon lives for years, and keeps what listens to it.
  */
 export function stopSignal(
-  { signal, closed, graceMs }: Readonly<Record<"signal" | "closed", AbortSignal>> & { graceMs: number },
+  end: { readonly signal: AbortSignal; readonly closed: AbortSignal; readonly graceMs: number },
   over?: AbortSignal,
 ): AbortSignal {
+  const { signal, closed, graceMs } = end;
   const late = new AbortController();
   const start = () => void setTimeout(() => late.abort(), graceMs).unref();
   if (closed.aborted) start();

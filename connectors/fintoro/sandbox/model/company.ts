@@ -72,8 +72,10 @@ function eventLog(random: Random, nowMs: () => number) {
   };
 }
 
+type EventChange = "created" | "updated" | "deleted" | "paid" | "stock-updated";
+
 /** Appends one event to the company's log, after the change that it is about. Subscriptions have no events. */
-export function emit({ events }: Company, table: TableName, change: string, id: number): void {
+export function emit({ events }: Company, table: TableName, change: EventChange, id: number): void {
   if (table !== "webhook_subscriptions") events.append(`${pathOf(table)}.${change}`, singular(table), id);
 }
 
@@ -88,19 +90,15 @@ export type BookRow = Each<"discountType itemCode", string | null> &
   Each<"inboundNumericalSeriesNextNumber outboundNumericalSeriesNextNumber", number> &
   Each<"quantity priceSnapshot currencySnapshotId paidAmount", number> &
   Each<"uuid name number type issueDate paymentDate code url secret pattern iban swift itemName", string> &
-  Each<
-    "numberSnapshot autoPairingStrategy inboundNumericalSeriesPattern outboundNumericalSeriesPattern",
-    string
-  > &
+  Each<"numberSnapshot autoPairingStrategy", string> &
+  Each<"inboundNumericalSeriesPattern outboundNumericalSeriesPattern", string> &
   Each<"description note textAboveItems dueDate deliveryDate validityDate ean warehouseCode", string | null> &
   Each<"city zip street vatId subjectId taxId content email personName phoneNumber", string | null> &
   Each<"clientId supplierId businessCaseId invoiceId proformaId numericalSeriesId", number | null> &
   Each<"bankAccountId statusId purchasePrice purchaseVatRate bankId receiptInvoiceId", number | null> &
   Each<"variableSymbol constantSymbol specificSymbol lastSuccessAtMs lastFailureAtMs", number | null> &
-  Each<
-    "countryId deliveryCountryId preferredLanguageId preferredCurrencyId preferredDueDays",
-    number | null
-  > &
+  Each<"countryId deliveryCountryId preferredLanguageId", number | null> &
+  Each<"preferredCurrencyId preferredDueDays", number | null> &
   Each<"isActive isDefault isVatPayer isPrimary useWarehouse willBePaid transferTaxLiability", boolean> &
   Each<"kind documentKind", DocumentKind> & {
     readonly subscribedEvents: readonly string[];

@@ -62,8 +62,10 @@ const metadataShape = z.object({
   documentId: z.int().nullish(),
 });
 
+const targets = "businessCaseId clientId supplierId";
+
 const activityShape = z.object({
-  ...each("businessCaseId clientId supplierId", z.int().nullish()),
+  ...each(targets, z.int().nullish()),
   type: z.enum(["note", "email", "phone_call", "document_linked"]),
   metadata: metadataShape,
   attachmentUploadTokens: z.array(z.string()).optional(),
@@ -98,10 +100,7 @@ function targetOf({ tables }: Company, sent: { readonly [field: string]: unknown
 function activityFacts({ company, sent, own }: Write<z.output<typeof activityShape>>) {
   const { attachmentUploadTokens: tokens = [], deletedAttachmentIds: removed = [] } = sent;
   const field = own ? null : targetOf(company, sent);
-  const target = own ?? {
-    ...each("businessCaseId clientId supplierId", null),
-    ...(field && pick(sent, [field])),
-  };
+  const target = own ?? { ...each(targets, null), ...(field && pick(sent, [field])) };
   const type = own?.type ?? sent.type;
   const { documentType: documentKind, documentId, ...words } = filled(metadataShape, sent.metadata ?? {});
   const document = documentKind && documentsOf(company, documentKind).get(documentId);

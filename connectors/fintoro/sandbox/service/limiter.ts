@@ -32,7 +32,7 @@ export function createLimiter(clock: Clock, { kind, limit, windowMs }: LimiterOp
       used = 0;
     }
     const allowed = used < limit;
-    used += Number(allowed);
+    if (allowed) used++;
     const remaining = limit - used;
     const headers = (): Record<string, string> => {
       if (!allowed) return limitHeaders(limit, clock.nowMs(), seconds());

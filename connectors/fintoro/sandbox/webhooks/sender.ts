@@ -7,8 +7,14 @@ import { randomFor } from "../base/seeded-random.ts";
 import { boundedLog } from "../base/values.ts";
 import type { Company, SentEvent } from "../model/company.ts";
 
-/** Shares from 0 to 1: sent a second time a moment later, lost, held back while later ones overtake. */
-type DeliveryShares = Readonly<Record<"duplicates" | "losses" | "reorder", number>>;
+/** Shares from 0 to 1 of what goes wrong between the service and its receivers. */
+interface DeliveryShares {
+  /** Sent a second time, a moment later. */
+  readonly duplicates: number;
+  readonly losses: number;
+  /** Held back while later ones overtake. */
+  readonly reorder: number;
+}
 
 export interface SenderOptions {
   readonly deliveries?: Partial<DeliveryShares>;
