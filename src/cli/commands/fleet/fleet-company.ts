@@ -50,6 +50,5 @@ export async function fetchOwnedFiles(
   given: CommandContext,
   ...[company, guard, signal]: Parameters<NodePublishing["files"]>
 ): ReturnType<NodePublishing["files"]> {
-  const { isAll } = await fetchFilesOf(scopeOf(given, company, guard, signal));
-  return isAll && company.config.schedule.publish === "after_sync";
+  return (await fetchFilesOf(scopeOf(given, company, guard, signal))).isReportDue;
 }

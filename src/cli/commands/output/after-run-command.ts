@@ -69,11 +69,11 @@ function publishOne(scope: CompanyScope): Promise<CommandOutcome | null> {
 
 /** Fetches files, and writes the report again when none is missing any more. Gives an outcome where it fails. */
 export async function filesOne(scope: CompanyScope, closed?: AbortSignal, mostRequests?: number) {
-  const { isAll, outcome } = await fetchFilesOf(scope, closed, mostRequests);
-  return isAll && scope.config.schedule.publish === "after_sync" ? publishOne(scope) : outcome;
+  const { isReportDue, outcome } = await fetchFilesOf(scope, closed, mostRequests);
+  return isReportDue ? publishOne(scope) : outcome;
 }
 
-/** Fetches files until none is missing (`isAll`) or `closed` aborts. One record without its file is no failure. */
+/** Fetches files until none is missing, when a report may be due, or `closed` aborts. One without its file is no failure. */
 export async function fetchFilesOf(
   scope: CompanyScope,
   closed = AbortSignal.timeout(filesSliceMs),
@@ -82,14 +82,14 @@ export async function fetchFilesOf(
   const { config, context } = scope;
   const question = usualQuestion(context.clock.nowMs());
   const request = { kinds: fileKinds(config), question, closed, mostRequests };
-  let isAll = false;
+  let isReportDue = false;
   const outcome = await attempt(scope, "fetching files failed", async () => {
     const { fetchCompanyFiles } = await import("../upkeep/files.ts");
     const fetched = await fetchCompanyFiles(scope, request);
-    isAll = fetched.pending === 0;
+    isReportDue = fetched.pending === 0 && config.schedule.publish === "after_sync";
     return fetched;
   });
-  return { isAll, outcome };
+  return { isReportDue, outcome };
 }
 
 function exportOne(scope: CompanyScope, wanted: ExportConfig): Promise<CommandOutcome | null> {
