@@ -64,7 +64,7 @@ async function checkFiles(parts: ArchiveCheckParts, manifest: ArchiveManifest) {
   const isSound = async (place: string, expected: ContentFacts, stored?: AsyncIterable<Uint8Array>) => {
     throwIfAborted(signal, "the check was interrupted");
     const add = (problem: FileDamage["problem"], message: string): false => {
-      damaged.push({ path: place, problem, message });
+      damaged.push(damage(place, problem, message));
       return false;
     };
     if (!stored && inodeOf(folder, place) === null) return add("missing", "the file is not there");
@@ -92,8 +92,7 @@ async function checkFiles(parts: ArchiveCheckParts, manifest: ArchiveManifest) {
     const there = inodeOf(folder, place);
     const isLink = there !== null && there === inodeOf(folder, objectPath(content.sha256));
     if (!isLink) await isSound(place, content);
-    else if (!sound.has(content.sha256))
-      damaged.push({ path: place, problem: "changed", message: otherBytes });
+    else if (!sound.has(content.sha256)) damaged.push(damage(place, "changed", otherBytes));
   }
   const objects = contents.map(({ sha256 }) => objectPath(sha256));
   if (!store) damaged.push(...extraFiles(folder, new Set([...files.keys(), ...objects, manifestName])));
@@ -113,24 +112,26 @@ async function checkFiles(parts: ArchiveCheckParts, manifest: ArchiveManifest) {
   };
 }
 
+function damage(place: string, problem: FileDamage["problem"], message: string): FileDamage {
+  return { path: place, problem, message };
+}
+
 const otherBytes = "its bytes are not those that were fetched";
 
 function damagedLines(manifest: ArchiveManifest, known: ArchivePosition | null): FileDamage[] {
   const message = "the line, or one before it, was changed, added or removed";
-  const broken = manifest.broken.map((line): FileDamage => {
-    return { path: `${manifestName}:${line}`, problem: "chain", message };
-  });
+  const broken = manifest.broken.map((line) => damage(`${manifestName}:${line}`, "chain", message));
   if (!known || goesOnFrom(manifest, known)) return broken;
   const what = `the mirror knows ${known.lines} lines, the last with hash ${known.head}`;
-  return [...broken, { path: manifestName, problem: "chain", message: what }];
+  return [...broken, damage(manifestName, "chain", what)];
 }
 
 function extraFiles(folder: string, known: ReadonlySet<string>): FileDamage[] {
   const entries = existsSync(folder) ? readdirSync(folder, { recursive: true, withFileTypes: true }) : [];
-  return entries.flatMap((entry): FileDamage[] => {
+  return entries.flatMap((entry) => {
     const place = path.relative(folder, path.join(entry.parentPath, entry.name)).split(path.sep).join("/");
     if (entry.isDirectory() || known.has(place) || place.startsWith(`${incomingName}/`)) return [];
-    return [{ path: place, problem: "extra", message: "the manifest does not know the file" }];
+    return damage(place, "extra", "the manifest does not know the file");
   });
 }
 
@@ -142,14 +143,11 @@ function damagedRows(files: readonly PresentEntry[], rows: readonly DocumentFile
     left.delete(place);
     return row?.sha256 !== sha256 || row.size_bytes !== size_bytes;
   });
-  const damage =
-    (message: string) =>
-    (file: Pick<DocumentFile, "path">): FileDamage => {
-      return { path: file.path, problem: "index", message };
-    };
+  const otherRow = "document_files does not say what the manifest says";
+  const lostFile = "document_files names a file that is not there";
   return [
-    ...differing.map(damage("document_files does not say what the manifest says")),
-    ...[...left.values()].map(damage("document_files names a file that is not there")),
+    ...differing.map((file) => damage(file.path, "index", otherRow)),
+    ...[...left.keys()].map((place) => damage(place, "index", lostFile)),
   ];
 }
 
