@@ -1,6 +1,6 @@
 import { hintOf, messageOf } from "../../base/errors.ts";
 import type { ProcessContext } from "../../runs/process-context.ts";
-import type { Claim, Failure, OwnersTable } from "../postgres/tables/owners-table.ts";
+import type { Failure, OwnersTable } from "../postgres/tables/owners-table.ts";
 import { Lease, readSentAt, type UptimeClock } from "./ownership.ts";
 
 export type LeaseKeeper = ReturnType<typeof createLeaseKeeper>;
@@ -78,9 +78,7 @@ export function createLeaseKeeper({ owners, node, clock, log, uptimeMs }: LeaseK
   };
   return {
     /** Claims a company that this node does not hold. Throws MirrorError `database`. */
-    claim: async (
-      company: string,
-    ): Promise<{ readonly lease: Lease } | Extract<Claim, { readonly refused: string }>> => {
+    claim: async (company: string) => {
       const sentAt = readSentAt(clock, uptimeMs);
       const claimed = await owners.claim(company, node, ttlMs);
       if ("refused" in claimed) return claimed;

@@ -19,7 +19,7 @@ export interface Owner {
  * `removed`: the fleet has no such company. `set_aside`: it is left alone for a while, because nodes that held it died one
  * after another, or could not hold it.
  */
-export type Claim =
+type Claim =
   | { readonly epoch: number; readonly quietMs: QuietMs }
   | { readonly refused: "owned" | "account" | "removed" | "set_aside" };
 
