@@ -120,7 +120,7 @@ interface JobPlace {
   readonly schedule: string;
 }
 
-/** What would be installed, as it is shown first. Pure. */
+/** What would be installed, as it is shown first. */
 export function jobText(starter: Starter, { node, entry, config, schedule }: JobPlace): string {
   if (starter === "cron") {
     const words = [node, "--disable-sigusr1", entry, "sync", "--quiet", "--config", config];

@@ -60,11 +60,8 @@ export function readPageFacts(page: PageCompany, nowMs: number) {
 }
 
 /** Throws MirrorError `database` for a mirror that cannot be read. */
-export async function searchMirror(
-  { settings }: PageCompany,
-  question: ChangeQuestion,
-): Promise<FoundChanges> {
-  using db = openReadable(settings.files.mirror);
+export async function searchMirror(page: PageCompany, question: ChangeQuestion): Promise<FoundChanges> {
+  using db = openReadable(page.settings.files.mirror);
   return db ? await searchChanges(db, question) : { changes: [], nextSeq: null, searched: 0 };
 }
 

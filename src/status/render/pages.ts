@@ -10,7 +10,7 @@ import type { CompanyStatusView } from "../company-view.ts";
 
 /** What holds the companies: the daemon. */
 interface PageSource {
-  /** Answers to requests that are for no company, by status. */
+  /** Answers to requests that are for no company and no page, by status. */
   readonly otherAnswers: Readonly<Record<string, number>>;
   readonly strayRefusals: RefusalCounts;
   recentViews(): readonly CompanyStatusView[] | Promise<readonly CompanyStatusView[]>;
