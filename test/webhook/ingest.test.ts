@@ -79,11 +79,12 @@ describe("an event is stored together with what it leads to", () => {
 });
 
 describe("I7: a duplicate changes nothing", () => {
-  test("copies write not one row in the whole database, together or one after the other", async () => {
+  test("copies, and another body of the same id, write not one row in the whole database, together or one after the other", async () => {
     const shop = await openIngest();
-    const text = about(17);
-    const outcomes = () => take(shop, text, text).map(({ outcome }) => outcome);
+    const bodies = ["people.updated", "people.deleted"].map((type) => eventText({ id: "evt-1", type }));
+    const outcomes = () => take(shop, ...bodies).map(({ outcome }) => outcome);
     expect(outcomes()).toEqual(["stored", "duplicate"]);
+    expect(work(shop)).toMatchObject([{ kind: "detail" }]);
     const before = written(shop.mirror);
     for (let i = 0; i < 3; i++) expect(outcomes()).toEqual(["duplicate", "duplicate"]);
     expect(written(shop.mirror)).toBe(before);
