@@ -33,7 +33,7 @@ async function operator({ tables = true } = {}) {
 }
 
 /** One that has added both companies. */
-async function sharing() {
+async function operatorOfBoth() {
   const one = await operator();
   await one.run("add --all");
   return one;
@@ -70,7 +70,7 @@ describeWithPostgres("fleet add", () => {
   });
 
   test("again changes what the config says otherwise, its schedule too, and nothing else", async () => {
-    const one = await sharing();
+    const one = await operatorOfBoth();
     expect((await one.run("add acme beta")).stdout).toBe("acme: unchanged\nbeta: unchanged\n");
     const changed = `${companies}${fleet}schedule: { sync: "0 4 * * *", timezone: UTC }\n`;
     expect((await one.run("add --company acme", changed)).stdout).toBe("acme: changed\n");
@@ -157,7 +157,7 @@ ${fleet}`;
 
 describeWithPostgres("fleet remove", () => {
   test("takes a company out: no schedule, no owner any more, and says what stays", async () => {
-    const one = await sharing();
+    const one = await operatorOfBoth();
     await one.owners.claim("acme", "worker-7", 60_000);
     const inReports = ["pointers/acme.json", "company=acme/", "packages/*/acme/"];
     const stays = ["mirrors/acme/", "mirrors/.files/acme/", ...inReports.map((key) => `reports/${key}`)];
@@ -173,7 +173,7 @@ describeWithPostgres("fleet remove", () => {
   });
 
   test("has Postgres forget at once what was removed, or is, and waits until nobody has it", async () => {
-    const one = await sharing();
+    const one = await operatorOfBoth();
     await one.run("remove beta");
     await one.owners.claim("acme", "worker-7", 1_500);
     const { stdout, stderr } = await one.run("remove acme beta --forget");
@@ -183,7 +183,7 @@ describeWithPostgres("fleet remove", () => {
   });
 
   test("waits no longer for its release once it is interrupted", async () => {
-    const one = await sharing();
+    const one = await operatorOfBoth();
     await one.owners.claim("acme", "worker-7", 60_000);
     const { signals, run } = one.begin("remove acme --forget");
     const ended = run();
@@ -195,7 +195,7 @@ describeWithPostgres("fleet remove", () => {
   });
 
   test("of a company that is not there names the nearest; it can be added again", async () => {
-    const one = await sharing();
+    const one = await operatorOfBoth();
     await one.run("remove acme");
     const again = await one.run("remove acme");
     expect(again.code).toBe(2);
@@ -207,7 +207,7 @@ describeWithPostgres("fleet remove", () => {
 
 describeWithPostgres("fleet list", () => {
   test("shows every company with the node that has it, and its config without a secret", async () => {
-    const one = await sharing();
+    const one = await operatorOfBoth();
     await one.owners.claim("acme", "worker-7", 60_000);
     const { stdout } = await one.run("list");
     expect(stdout).toMatch(
@@ -220,7 +220,7 @@ describeWithPostgres("fleet list", () => {
   });
 
   test("names companies that left and can come back as they were", async () => {
-    const one = await sharing();
+    const one = await operatorOfBoth();
     await one.run("remove beta");
     const line = /\nbeta: removed; comes back as it was if it is added until \d{4}-/;
     expect((await one.run("list")).stdout).toMatch(line);
