@@ -37,36 +37,38 @@ describe("I8: with other programs on the company", () => {
   );
 
   test("other programs with few requests hardly cause refusals, and are hardly ever refused", () => {
-    const refused = { ours: 0, theirs: 0 };
+    const refused = { ours: 0, theirs: 0, runs: 0 };
     fc.assert(
       fc.property(seeds, kinds, (seed, kind) => {
         const outcome = shared(seed, kind, 0.05);
         const ended = outcome.windows.filter(({ endsAt }) => endsAt < outcome.endedAt);
+        refused.runs++;
         refused.ours += outcome.refusedAt.length;
         refused.theirs += ended.slice(2).reduce((sum, window) => sum + window.refusedOthers, 0);
         expect(ended.reduce((sum, { own }) => sum + own, 0) / ended.length).toBeGreaterThan(95);
       }),
       { numRuns: 40 },
     );
-    expect(refused.ours / 40).toBeLessThan(1);
-    expect(refused.theirs / 40).toBeLessThan(1);
+    expect(refused.ours / refused.runs).toBeLessThan(1);
+    expect(refused.theirs / refused.runs).toBeLessThan(1);
   });
 
   // Fault: limiter | other programs use the company's budget | simulated limiters | the reserve is left to them, but for windows in which they were not seen (I8)
   test("the reserve is left to them, except in a few windows in which they were not seen", () => {
-    const windows = { all: 0, over: 0 };
+    const windows = { all: 0, over: 0, runs: 0 };
     fc.assert(
       fc.property(seeds, kinds, (seed, kind) => {
         const outcome = shared(seed, kind, 0.2);
         const later = outcome.windows.slice(2).filter(({ endsAt }) => endsAt < outcome.endedAt);
         const over = later.filter(({ own }) => own > 120 - 12 + 6);
         expect(over.length).toBeLessThanOrEqual(1);
+        windows.runs++;
         windows.all += later.length;
         windows.over += over.length;
       }),
       { numRuns: 40 },
     );
-    expect(windows.all).toBeGreaterThan(400);
+    expect(windows.all / windows.runs).toBeGreaterThan(10);
     expect(windows.over / windows.all).toBeLessThan(0.01);
   });
 });
