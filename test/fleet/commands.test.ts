@@ -175,8 +175,12 @@ describeWithPostgres("fleet remove", () => {
   test("has Postgres forget at once what was removed, or is, and waits until nobody has it", async () => {
     const one = await operatorOfBoth();
     await one.run("remove beta");
-    await one.owners.claim("acme", "worker-7", 1_500);
-    const { stdout, stderr } = await one.run("remove acme beta --forget");
+    await one.owners.claim("acme", "worker-7", 600_000);
+    const { written, run } = one.begin("remove acme beta --forget");
+    const ended = run();
+    await eventually(() => written.stderr.includes("waiting"), "a company that is waited for");
+    await one.owners.release({ company: "acme", epoch: 1, node: "worker-7" });
+    const { stdout, stderr } = await ended;
     expect(stdout).toMatch(/^acme: forgotten\n(.+\n)+beta: forgotten\n/);
     expect(jsonLines(stderr)).toMatchObject([{ msg: "waiting until worker-7 has released it" }]);
     expect(await one.json("list")).toMatchObject({ companies: {}, removed: {} });
