@@ -163,14 +163,16 @@ async function interrupted(): Promise<Company> {
   const company = writeServeConfig(await aMirroredCompany({ records: 6 }));
   const parts = { commands, clock: systemClock, cwd: company.folder };
   const { run, signals } = createTestInvocation(["verify", "--all"], parts);
+  const isUnderWay = () => existsSync(comparedFile(company)) && comparedInvoices(company).length > 3;
+  const interruption = Promise.withResolvers<void>();
   const remove = company.proxy.obstruct(async (_asked, passOn) => {
-    await systemClock.sleep(10);
+    if (isUnderWay()) await interruption.promise;
     return passOn();
   });
   const ended = run();
-  const isUnderWay = () => existsSync(comparedFile(company)) && comparedInvoices(company).length > 3;
   await eventually(isUnderWay, "some details");
   signals.emit("SIGINT");
+  interruption.resolve();
   expect((await ended).code).toBe(130);
   expect(existsSync(`${company.folder}/acme.verified.json`)).toBe(false);
   remove();
