@@ -7,7 +7,8 @@ import { documentsOf, publicOrigin, type Company, type BookRow } from "../model/
 import texts from "../model/document-texts.json" with { type: "json" };
 import { writable } from "../resources/all-routes.ts";
 import { paymentsOf, totalsOf } from "../resources/balance.ts";
-import { creditInvoice, documents, payments } from "../resources/documents.ts";
+import { creditInvoice, documents } from "../resources/documents.ts";
+import { payments } from "../resources/payments.ts";
 import { receipts } from "../resources/stock.ts";
 import words from "../samples/words.json" with { type: "json" };
 import { activityInput, actorIn, dealInput, inboundInput, newRecords } from "./record-inputs.ts";

@@ -8,9 +8,10 @@ import type { Routes } from "../service/messages.ts";
 import { isIn, type Collection } from "./collection.ts";
 import { activities, cases, caseStatuses, keepUpload } from "./case-board.ts";
 import { documentView } from "./document-view.ts";
-import { creditInvoice, documents, payments, sendMail, seriesView } from "./documents.ts";
+import { creditInvoice, documents, seriesView } from "./documents.ts";
 import { accounts, rotateSecret, subscriptions } from "./own-settings.ts";
 import { clients, suppliers } from "./partners.ts";
+import { payments, sendMail } from "./payments.ts";
 import { zipOf } from "./record-files.ts";
 import { priceList, receipts, warehouses } from "./stock.ts";
 
