@@ -25,9 +25,13 @@ export class Books {
   readonly small: ReadonlyMap<string, readonly SandboxRecord[]>;
   private state: number;
   private nextId = 46_000_001;
-  private readonly held = Object.fromEntries(kinds.map((kind) => [kind, []])) as unknown as Readonly<
-    Record<RecordKind, SandboxRecord[]>
-  >;
+  private readonly held: Readonly<Record<RecordKind, SandboxRecord[]>> = {
+    subjects: [],
+    generators: [],
+    recurring_generators: [],
+    invoices: [],
+    expenses: [],
+  };
   /** What a record of each kind has besides its id and times. */
   private readonly makers: Readonly<Record<RecordKind, (id: number, atMs: number) => RecordFields>> = {
     subjects: (id) => ({
