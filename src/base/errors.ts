@@ -108,6 +108,21 @@ export function systemProblem(error: unknown): { readonly reason: string; readon
   return reason === undefined || hint === undefined ? null : { reason, hint };
 }
 
+/** Why a file cannot be read, in words. */
+export function readFailure(error: unknown): string {
+  if (codeOf(error) === "ENOENT") return "there is no such file";
+  return systemProblem(error)?.reason ?? messageOf(error);
+}
+
+/** Reads a file that the user names. Throws MirrorError `kind` with what is `shown` of it, and why it cannot be read. */
+export function readNamed<T>(read: () => T, kind: ErrorKind, shown: string, hint?: string): T {
+  try {
+    return read();
+  } catch (cause) {
+    throw new MirrorError(kind, `${shown} cannot be read: ${readFailure(cause)}`, { hint, cause });
+  }
+}
+
 /** The error's hint as a field of a log line or report; empty where it has none. */
 export function hintOf(thrown: unknown): { readonly hint?: string } {
   const error = firstThrown(thrown);

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { nearestPresent } from "../base/files/atomic-file.ts";
-import { assert, MirrorError } from "../base/errors.ts";
+import { assert, MirrorError, readNamed } from "../base/errors.ts";
 import { someOf } from "../base/names.ts";
 import { companyNameProblems, pathText, problemsOf, valueAt, type ConfigProblem } from "./config-problems.ts";
 import { configSchema, type KnownConnector } from "./config-schema.ts";
@@ -9,7 +9,6 @@ import type { Config } from "./config.ts";
 import { postgresSecrets } from "./fleet-section.ts";
 import {
   isSigningKey,
-  readNamed,
   readSecretFile,
   resolveSecrets,
   shortestSecret,

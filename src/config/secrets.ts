@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import path from "node:path";
-import { MirrorError, messageOf, systemProblem, valueOr, type ErrorKind } from "../base/errors.ts";
+import { MirrorError, messageOf, readFailure, valueOr } from "../base/errors.ts";
 import { Secret } from "../base/secret.ts";
 import { pathText, valueAt } from "./config-problems.ts";
 import type { TextValue } from "./config-values.ts";
@@ -193,19 +193,4 @@ function readText(file: string, readFile: SecretSource["readFile"]): string {
   } catch (error) {
     throw new Error(`the file ${file} cannot be read (${readFailure(error)})`, { cause: error });
   }
-}
-
-/** Reads a file that the user names. Throws MirrorError `kind` with what is `shown` of it, and why it cannot be read. */
-export function readNamed<T>(read: () => T, kind: ErrorKind, shown: string, hint?: string): T {
-  try {
-    return read();
-  } catch (cause) {
-    throw new MirrorError(kind, `${shown} cannot be read: ${readFailure(cause)}`, { hint, cause });
-  }
-}
-
-function readFailure(error: unknown): string {
-  const code = (error as { code?: unknown } | null)?.code;
-  if (code === "ENOENT") return "there is no such file";
-  return systemProblem(error)?.reason ?? messageOf(error);
 }

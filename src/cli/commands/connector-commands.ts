@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { MirrorError } from "../../base/errors.ts";
-import { readNamed } from "../../config/secrets.ts";
+import { MirrorError, readNamed } from "../../base/errors.ts";
 import { readDocument } from "../../config/yaml.ts";
 import { compareWithReference } from "../../connector/drift/drift.ts";
 import type { CommandRun } from "../program/command-table.ts";

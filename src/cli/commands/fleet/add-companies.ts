@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { hintOf, messageOf, MirrorError } from "../../../base/errors.ts";
+import { hintOf, messageOf, MirrorError, readNamed } from "../../../base/errors.ts";
 import { forEachAtOnce } from "../../../base/semaphore.ts";
 import { chosenCompanies } from "../../../config/companies.ts";
 import { valueAt } from "../../../config/config-problems.ts";
 import type { LoadedConfig } from "../../../config/load.ts";
-import { readNamed, readSecretFile } from "../../../config/secrets.ts";
+import { readSecretFile } from "../../../config/secrets.ts";
 import { companyDocument, configOfCompany } from "../../../fleet/config/company-document.ts";
 import type { CompanyDocument, DocumentOfFile } from "../../../fleet/config/company-document.ts";
 import { readCompanyList, readTags, tagForm, type RefusedLine } from "../../../fleet/config/company-list.ts";
