@@ -3,6 +3,7 @@ import path from "node:path";
 import { makeFolders, replaceFile, syncToDisk } from "../base/files/atomic-file.ts";
 import type { ContentFacts } from "../base/files/hashed-file.ts";
 import { isoTime, type Clock } from "../base/clock.ts";
+import type { RecordRef } from "../base/ids.ts";
 import type { FileKind } from "../connector/resource.ts";
 import { guarded, type Db } from "../store/database.ts";
 import { readArchivePosition, type ArchivePosition } from "../state/meta.ts";
@@ -57,10 +58,7 @@ export class FileArchive {
     this.position = this.takeOver(db);
     const files = this.stored.all();
     this.owners = new Map(files.map((file) => [pathKey(file.path), ownerOf(file)]));
-    const lost = isLinked ? relink(folder, files) : [];
-    // It is asked for again.
-    if (lost.length > 0)
-      this.stored.forget(lost.map(({ document, document_id }) => ({ resource: document, id: document_id })));
+    if (isLinked) this.repairLinks(files);
   }
 
   /**
@@ -86,24 +84,15 @@ export class FileArchive {
       const before = this.stored.of(read.ref);
       const at = isoTime(this.clock.nowMs());
       const next = this.place(owner, files).map(({ place, file: draft, ...facts }): DocumentFile => {
-        const there = statSync(this.at(objectPath(facts.sha256)), { throwIfNoEntry: false });
-        // Beside its place: there it would be a file that no line of the manifest names.
-        if (there?.size !== facts.size_bytes) replaceFile(draft, this.incoming(facts.sha256));
+        this.takeContent(draft, facts);
         const same = before.find((file) => file.path === place && file.sha256 === facts.sha256);
         const { resource: document, id: document_id } = read.ref;
         return same ?? { document, document_id, kind, path: place, ...facts, fetched_at: at };
       });
       const gone = before.filter((file) => !next.some((each) => each.path === file.path));
       const changed = next.filter((file) => !before.includes(file));
-      const removals = gone.map((file): ManifestEntry => {
-        return { ...entryOf(file, read.recordSha), at, sha256: null };
-      });
-      const lines = [...removals, ...changed.map((file) => entryOf(file, read.recordSha))];
-      if (lines.length > 0) this.position = appendToManifest(this.at(manifestName), this.position, lines);
-      for (const { path: old } of gone) {
-        rmSync(this.at(old), { force: true });
-        this.owners.delete(pathKey(old));
-      }
+      this.append(read, at, gone, changed);
+      for (const { path: old } of gone) this.removeLink(old);
       for (const { sha256 } of next) if (existsSync(this.incoming(sha256))) this.keepContent(sha256);
       if (this.isLinked) for (const file of next) link(this.folder, file);
       this.stored.replace(read, next, this.position);
@@ -124,10 +113,33 @@ export class FileArchive {
     });
   }
 
+  private append(
+    { recordSha: record }: FileRead,
+    at: string,
+    gone: readonly DocumentFile[],
+    changed: readonly DocumentFile[],
+  ): void {
+    if (gone.length + changed.length === 0) return;
+    const removals = gone.map((file): ManifestEntry => ({ ...entryOf(file, record), at, sha256: null }));
+    const lines = [...removals, ...changed.map((file) => entryOf(file, record))];
+    this.position = appendToManifest(this.at(manifestName), this.position, lines);
+  }
+
+  /** Leaves the content beside its place: there it would be a file that no line of the manifest names. */
+  private takeContent(draft: string, { sha256, size_bytes }: ContentFacts): void {
+    const there = statSync(this.at(objectPath(sha256)), { throwIfNoEntry: false });
+    if (there?.size !== size_bytes) replaceFile(draft, this.incoming(sha256));
+  }
+
   private keepContent(sha256: string): void {
     const object = this.at(objectPath(sha256));
     makeFolders(path.dirname(object));
     replaceFile(this.incoming(sha256), object);
+  }
+
+  private removeLink(place: string): void {
+    rmSync(this.at(place), { force: true });
+    this.owners.delete(pathKey(place));
   }
 
   /** Finishes what a crash left, and makes the mirror's rows from the manifest again where they are of another one. */
@@ -135,11 +147,7 @@ export class FileArchive {
     const known = readArchivePosition(db) ?? emptyPosition;
     const manifest = readArchiveManifest(this.at(manifestName));
     const files = [...filesAfter(manifest.entries).values()];
-    const named = new Set(manifest.entries.map(({ sha256 }) => sha256));
-    for (const name of readdirSync(this.at(incomingName))) {
-      if (named.has(name)) this.keepContent(name);
-      else rmSync(this.incoming(name), { recursive: true, force: true });
-    }
+    this.finishIncoming(new Set(manifest.entries.map(({ sha256 }) => sha256)));
     if (goesOnFrom(manifest, known) && manifest.position.lines === known.lines) return manifest.position;
     // The chain of a manifest that lost lines shows it for ever: the next line follows the one that is lost.
     const head = goesOnFrom(manifest, known) ? manifest.position.head : known.head;
@@ -147,6 +155,22 @@ export class FileArchive {
     const reads = new Map(files.map((file) => [ownerOf(file), readOf(file)]));
     this.stored.rebuild(files.map(toDocumentFile), [...reads.values()], position);
     return position;
+  }
+
+  private finishIncoming(named: ReadonlySet<string | null>): void {
+    for (const name of readdirSync(this.at(incomingName))) {
+      if (named.has(name)) this.keepContent(name);
+      else rmSync(this.incoming(name), { recursive: true, force: true });
+    }
+  }
+
+  /** What lost its content is asked for again. */
+  private repairLinks(files: readonly DocumentFile[]): void {
+    const lost = relink(this.folder, files).map(({ document, document_id }): RecordRef => ({
+      resource: document,
+      id: document_id,
+    }));
+    if (lost.length > 0) this.stored.forget(lost);
   }
 
   private at(name: string): string {
