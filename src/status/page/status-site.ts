@@ -5,8 +5,10 @@ import type { Page } from "../../server/response.ts";
 import type { Site } from "../../server/site.ts";
 import type { CompanyStatusView } from "../company-view.ts";
 import { companyBody } from "./company-page.ts";
+import type { Documents } from "./document.ts";
 import { createGuardedSite, searchedText } from "./guarded-site.ts";
 import { readPageFacts, searchMirror, whyUnreadable, type PageCompany } from "./page-facts.ts";
+import type { PageMoment } from "./moments.ts";
 import type { PageAccess } from "./page-access.ts";
 import { overviewBody, overviewPath } from "./overview.ts";
 import { searchBody } from "./history-parts.ts";
@@ -33,7 +35,7 @@ export function createStatusSite(
   source: SiteSource,
 ): Site {
   const kept = createKeptPages<Page>(clock, keptFor);
-  return createGuardedSite(version, access, isPage, async ({ path, query }, documents) => {
+  return createGuardedSite(version, access, isPage, ({ path, query }, documents) => {
     const { companies, schedule } = source.config;
     const momentNow = () => ({ nowMs: clock.nowMs(), timeZone: schedule.timezone });
     const [, named, isSearch] = companyPath.exec(path) ?? [];
@@ -55,21 +57,7 @@ export function createStatusSite(
       ...(another === undefined ? [] : [["All companies", "/"] as const]),
       [company, place] as const,
     ];
-    if (isSearch !== undefined) {
-      const before = Number(query.get("before") ?? Number.NaN);
-      const resources = Object.keys(found.view().sweptMs);
-      const question = {
-        text: searchedText(query),
-        resource: resources.find((name) => name === query.get("resource")) ?? null,
-        beforeSeq: Number.isSafeInteger(before) ? before : null,
-      };
-      const changes = await searchMirror(found, question).catch(whyUnreadable);
-      if (typeof changes === "string")
-        return documents.plainPage(503, "The mirror's file cannot be read", changes);
-      const body = searchBody(company, question, changes, resources, momentNow());
-      const here = ["Changes", `${place}/changes`] as const;
-      return documents.page({ title: `Changes of ${company}`, body, trail: [...trail, here] });
-    }
+    if (isSearch !== undefined) return searchPage(company, found, query, momentNow(), trail, documents);
     return kept(company, () => {
       const moment = momentNow();
       const live = { view: found.view(), progress: found.progress() };
@@ -77,4 +65,26 @@ export function createStatusSite(
       return documents.page({ title: company, body, trail, isLive: true });
     });
   });
+}
+
+async function searchPage(
+  company: string,
+  page: PageCompany,
+  query: URLSearchParams,
+  moment: PageMoment,
+  trail: readonly (readonly [string, string])[],
+  documents: Documents,
+): Promise<Page> {
+  const before = Number(query.get("before") ?? Number.NaN);
+  const resources = Object.keys(page.view().sweptMs);
+  const question = {
+    text: searchedText(query),
+    resource: resources.find((name) => name === query.get("resource")) ?? null,
+    beforeSeq: Number.isSafeInteger(before) ? before : null,
+  };
+  const found = await searchMirror(page, question).catch(whyUnreadable);
+  if (typeof found === "string") return documents.plainPage(503, "The mirror's file cannot be read", found);
+  const body = searchBody(company, question, found, resources, moment);
+  const here = ["Changes", `/companies/${company}/changes`] as const;
+  return documents.page({ title: `Changes of ${company}`, body, trail: [...trail, here] });
 }
