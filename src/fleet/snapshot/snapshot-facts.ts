@@ -4,7 +4,7 @@ import { fileKinds, filedResources, PendingFiles } from "../../state/files/pendi
 import { inboxPosition, Meta, readArchivePosition } from "../../state/meta.ts";
 import { Runs } from "../../state/runs.ts";
 import { readyItems } from "../../state/work-item.ts";
-import { readView } from "../../status/company-view.ts";
+import { readView, type CompanyStatusView } from "../../status/company-view.ts";
 import { openConditions, type NamedCondition } from "../../status/conditions.ts";
 import { Changes } from "../../store/apply/change-log.ts";
 import type { CompanySettings } from "../../store/mirror-files.ts";
@@ -61,28 +61,10 @@ export function readSummary(
   nowMs: number,
 ) {
   const view = readView(db, scope, nowMs);
-  const { lastRun, events, sweptMs } = view;
-  const { webhook, token } = scope.company;
   const requests = Object.values(hours).reduce((sum, count) => sum + count, 0);
   const conditions = openConditions({ ...view, limits: noLimits }, nowMs).filter(
     ({ kind }) => kind !== "stale",
   );
-  const has = (kind: NamedCondition["kind"]) => conditions.some((one) => one.kind === kind);
-  const received = events.lastReceivedMs === null ? "no event yet" : "receives";
-  const tried = lastRun === null ? "untried" : (tokenFaults[lastRun.outcome] ?? "accepted");
-  const months = new HandOverCounts().read(db, scope.declaration);
-  const changed = months.reduce((sum, one) => sum + one.changed, 0);
-  const lists = Object.values(sweptMs);
-  const sinceMs = Math.min(oldestMs ?? Infinity, ...lists.map((ms) => ms ?? -Infinity));
-  const isReceiving = webhook.secrets.length > 0;
-  const proof = readProof(scope.files.verified, db);
-  const radar: Omit<MirrorRadar, "needs_someone"> = {
-    token: token.known ? tried : "missing",
-    webhook: !isReceiving ? "off" : has("subscription") ? "differs" : has("gap") ? "gap" : received,
-    handed_over: months[0] ? { ...months[0], changed } : null,
-    read_since: Number.isFinite(sinceMs) ? isoTime(sinceMs) : null,
-    verified_at: proof?.match ? proof.at : null,
-  };
   return {
     /** When the last run began that read all that the config asks for; null: none did. */
     whole_at: isoOrNull(view.wholeRunMs),
@@ -93,8 +75,34 @@ export function readSummary(
     day_requests: Math.max(new Runs(db).requestsSince(isoTime(nowMs - dayMs)), requests),
     /** What was wrong, without what depends on the time: that is judged when somebody asks. */
     conditions,
-    radar: { needs_someone: needsSomeone(radar), ...radar },
+    radar: readRadar(db, scope, view, conditions, oldestMs),
   };
+}
+
+function readRadar(
+  db: Db,
+  { company: { webhook, token }, declaration, files }: CompanySettings,
+  { lastRun, events, sweptMs }: CompanyStatusView,
+  conditions: readonly NamedCondition[],
+  oldestMs: number | null,
+): MirrorRadar {
+  const has = (kind: NamedCondition["kind"]) => conditions.some((one) => one.kind === kind);
+  const received = events.lastReceivedMs === null ? "no event yet" : "receives";
+  const tried = lastRun === null ? "untried" : (tokenFaults[lastRun.outcome] ?? "accepted");
+  const months = new HandOverCounts().read(db, declaration);
+  const changed = months.reduce((sum, one) => sum + one.changed, 0);
+  const lists = Object.values(sweptMs);
+  const sinceMs = Math.min(oldestMs ?? Infinity, ...lists.map((ms) => ms ?? -Infinity));
+  const isReceiving = webhook.secrets.length > 0;
+  const proof = readProof(files.verified, db);
+  const radar: Omit<MirrorRadar, "needs_someone"> = {
+    token: token.known ? tried : "missing",
+    webhook: !isReceiving ? "off" : has("subscription") ? "differs" : has("gap") ? "gap" : received,
+    handed_over: months[0] ? { ...months[0], changed } : null,
+    read_since: Number.isFinite(sinceMs) ? isoTime(sinceMs) : null,
+    verified_at: proof?.match ? proof.at : null,
+  };
+  return { needs_someone: needsSomeone(radar), ...radar };
 }
 
 /** Does somebody have to look at a company? Pure. */
