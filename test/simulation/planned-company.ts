@@ -1,5 +1,6 @@
 import type { BookRow } from "../../connectors/fintoro/sandbox/model/company.ts";
 import { dayMs, isoTime } from "../../src/base/clock.ts";
+import { assert } from "../../src/base/errors.ts";
 import { createMemoryRateLimitStore } from "../../src/rate-limit/state.ts";
 import type { RunSummary } from "../../src/sync/context/run-summary.ts";
 import { limiterKinds } from "../support/rate-limit/simulated-budget.ts";
@@ -40,7 +41,7 @@ export class PlannedCompany {
     const parents = { clients: share(0.17), business_cases: share(0.08) };
     const size = { ...parents, price_list_items: share(0.04), invoices: documents };
     const [limiter] = limiterKinds;
-    if (!limiter) throw new Error("broken promise: there is a kind of limiter");
+    assert(limiter, "there is a kind of limiter");
     this.slow = Object.values(size).reduce((sum, count) => sum + count, 0);
     const noted = { ...size, contact_activity_logs: parents.clients };
     const options = { ...more, size: noted, limiter, random: seededRandom(1), clock: time };
