@@ -75,7 +75,8 @@ export function othersAfter(state: RateLimitState, rules: Rules): Others {
   if (!window) return others;
   const looked = window.lowestAt >= lookAt(window, rules);
   const before = looked ? Math.floor(others.perWindow / 2) : others.perWindow;
-  return { ...others, perWindow: Math.max(window.foreign, before) };
+  // More than the limit only odd headers say: it would take long to fall again.
+  return { ...others, perWindow: Math.min(limitOf(state, rules), Math.max(window.foreign, before)) };
 }
 
 export function seenNow(others: Others, nowMs: number, rules: Rules): Others {

@@ -23,6 +23,13 @@ const oddAnswers = fc.array(
   { minLength: 1, maxLength: 60 },
 );
 
+/** Once 10^15 others were counted in a window, which took half of the budget for half an hour. */
+const moreLeftThanEver: typeof oddAnswers extends fc.Arbitrary<infer T> ? T : never = [
+  { status: 200, limit: 2, remaining: 1, retryAfterS: null, pauseMs: 10_562 },
+  { status: 200, limit: null, remaining: 2, retryAfterS: null, pauseMs: 26_639 },
+  { status: 200, limit: 999_999_999_999_999, remaining: 5_000, retryAfterS: null, pauseMs: 0 },
+];
+
 /** One budget that sends a request as soon as it may, and waits for its answer. */
 class OneByOne {
   state: RateLimitState = coldState;
@@ -81,6 +88,6 @@ test("whatever the budget headers say, no wait is endless, and true headers brin
       expect(refusedMs.filter((atMs) => atMs > lastMs)).toEqual([]);
       expect(servedMs.filter((atMs) => atMs > lastMs).length).toBeGreaterThan(1.5 * defaultLimit);
     }),
-    { numRuns: 100 },
+    { numRuns: 100, examples: [[moreLeftThanEver]] },
   );
 });
