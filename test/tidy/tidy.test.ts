@@ -30,8 +30,8 @@ const present = new Set(sources.map((source) => source.path));
 const product = sources.filter(({ path: file }) => /^(?:src|connectors)\//.test(file));
 /** Each only goes down: a feature pays for itself by what it removes. */
 const most: Size = {
-  lines: 62_750,
-  files: 456,
+  lines: 62_140,
+  files: 455,
   exportedNamesPerThousandLines: 38,
   longestImportChain: 16,
   interfacesOfMoreThanEightMembers: 18,
