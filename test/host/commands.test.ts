@@ -3,7 +3,7 @@ import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
-import { followRemoteSync, type RemoteRun } from "../../src/cli/runs/company-sync.ts";
+import { followRemoteSync, type RemoteRun } from "../../src/cli/commands/sync.ts";
 import { askDaemon, formatSyncOptions, serveCommands } from "../../src/host/commands.ts";
 import type { OpenCompany } from "../../src/host/host-context.ts";
 import type { RunRequest } from "../../src/runs/company-run.ts";
