@@ -3,7 +3,7 @@ import path from "node:path";
 import * as prettier from "prettier";
 import { declaration } from "../connectors/fintoro/declaration.ts";
 import { commands } from "../src/cli/commands/all-commands.ts";
-import { renderTable, tableDocs } from "../src/cli/mirror/table-docs.ts";
+import { renderTable, tableDocs } from "../src/cli/commands/connector-commands.ts";
 import { projectFolder } from "../test/tidy/read-source.ts";
 
 /**

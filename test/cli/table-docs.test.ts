@@ -1,7 +1,7 @@
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { declaration } from "../../connectors/fintoro/declaration.ts";
-import { renderTableDocs, tableDocs, type TableDoc } from "../../src/cli/mirror/table-docs.ts";
+import { renderTableDocs, tableDocs, type TableDoc } from "../../src/cli/commands/connector-commands.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { temporaryFolder } from "../support/program/cli.ts";
 import type { Db } from "../../src/store/database.ts";
