@@ -163,7 +163,7 @@ class WorkerProcess {
       await waitForPostgres(wait, () => this.keepCatalogue(postgres, engine));
     }
     if (role !== "work") {
-      this.receiver = openReceiver(context, config, postgres, engine, this.closing.signal);
+      this.receiver = this.openReceiver(postgres, engine);
       this.tasks.push(this.receiver.follow());
     }
     this.startProblem = null;
@@ -192,6 +192,25 @@ class WorkerProcess {
     const beat = async () => void (await nodes.beat(facts));
     const signOff = () => nodes.remove(name).catch(() => undefined);
     this.tasks.push(loops.repeat("the node's heartbeat", heartbeatMs, beat, closing.signal).then(signOff));
+  }
+
+  private openReceiver(postgres: Postgres, engine: JobEngine): FleetCompanies {
+    const { context, config, closing } = this;
+    const { env, clock, log, onSecrets, connectors } = context;
+    return new FleetCompanies({
+      postgres,
+      sendJob: (sql, company) => engine.send("events", [company], sql),
+      formOf: async (connector) => {
+        const { declaration } = await loadConnector(context, connector ?? connectors[0].name);
+        return declaration.webhooks?.deliveries ?? signedForm;
+      },
+      secrets: { env, folder: config.dataDir, readFile: readSecretFile },
+      retiredKeys: (company) => mirrorFiles(config, company).secrets,
+      onSecrets,
+      clock,
+      log,
+      closed: closing.signal,
+    });
   }
 
   /** Resolves when all has ended; never, where something hangs for ever. */
@@ -280,29 +299,4 @@ async function loadConnector({ connectors }: CommandContext, name: string) {
   const entry = connectors.find((one) => one.name === name);
   if (entry) return entry.load();
   throw new MirrorError("config", `this version knows no connector ${name}`);
-}
-
-/** The companies that deliveries are received for, as Postgres has them. */
-export function openReceiver(
-  context: CommandContext,
-  config: Config,
-  postgres: Postgres,
-  engine: JobEngine,
-  closed: AbortSignal,
-): FleetCompanies {
-  const { env, clock, log, onSecrets, connectors } = context;
-  return new FleetCompanies({
-    postgres,
-    sendJob: (sql, company) => engine.send("events", [company], sql),
-    formOf: async (connector) => {
-      const { declaration } = await loadConnector(context, connector ?? connectors[0].name);
-      return declaration.webhooks?.deliveries ?? signedForm;
-    },
-    secrets: { env, folder: config.dataDir, readFile: readSecretFile },
-    retiredKeys: (company) => mirrorFiles(config, company).secrets,
-    onSecrets,
-    clock,
-    log,
-    closed,
-  });
 }
