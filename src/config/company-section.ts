@@ -65,7 +65,6 @@ export function companies(access: Access | undefined, secrets: ResolvedSecrets) 
         return {
           name,
           token: proof.secret,
-          // Where it is from.
           tokenPlace: proof.place,
           // Null where a token says whose it is.
           account,

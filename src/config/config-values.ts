@@ -41,7 +41,6 @@ export const secretText = z
   .string({ error: "must be text; put it in quotes" })
   .min(1, { error: "must not be empty" });
 
-/** Where a secret may be written. */
 export const reference = "${env:NAME}, ${file:/path}, or (with a warning) the text itself";
 
 /** The value of a text, or what the text would have to be: `must` completes "it must …". */
@@ -84,14 +83,12 @@ export function integerBetween(min: number, max: number) {
   return z.int({ error }).min(min, { error }).max(max, { error });
 }
 
-/** One of a few words; the message names the nearest. */
 export function oneOfWords<const V extends readonly [string, ...string[]]>(values: V) {
   return z.enum(values, {
     error: (issue) => `must be one of ${values.join(", ")}${didYouMean(issue.input, values)}`,
   });
 }
 
-/** At least one of them. */
 export function tablesOf(table: z.ZodType<string>) {
   return z
     .array(table, { error: "must be a list of tables" })

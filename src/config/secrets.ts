@@ -28,7 +28,6 @@ export interface SecretSource {
   readonly readFile: (path: string) => string;
 }
 
-/** A secret, known or not, and where it is from. */
 export interface ResolvedSecret {
   /** Where it stands in the config: `companies.acme.token`. */
   readonly path: Path;

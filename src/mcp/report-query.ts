@@ -79,7 +79,6 @@ function refused(what: string): MirrorError {
   return new MirrorError("usage", what, { hint: "One SELECT over the tables and views that `views` names." });
 }
 
-/** What a question gives, with what is known of the report. */
 export type QueryAnswer = ReturnType<typeof answerOf>;
 
 const mostRows = 1_000;

@@ -110,7 +110,6 @@ export async function serveWebhooks(demo: DemoSetup): Promise<void> {
   await demo.waitFor("the first run ends", () => runOutcome(demo, since) !== null, runsWithinMs);
   const outcome = runOutcome(demo, since);
   await demo.print(`nobody listened before, so it looks through every list once: ${outcome}`);
-  // One change after the other, each timed until its row is in the mirror.
   for (const change of demo.makeChanges()) {
     await demo.waitFor(`"${change.sentence}" is in the mirror`, () => isMirrored(demo, change));
     await demo.print(`${change.sentence}: in the mirror ${change.elapsedMs()} ms later`);
@@ -218,7 +217,6 @@ export class DemoSetup {
     return path.join(this.folder, name);
   }
 
-  /** Starts a command, and prints how it is called. */
   async start(...args: readonly string[]) {
     await this.print(`$ fintoro-mirror ${args.join(" ")}`);
     const { token, companies } = this.sandbox;
@@ -248,7 +246,6 @@ export class DemoSetup {
     await this.printOutput(started);
   }
 
-  /** Resolves once `serve` has printed where it listens. */
   async serve(): Promise<DemoProcess> {
     const started = await this.start("serve");
     await this.waitFor("serve listens", () => started.stdout.includes("\n") || started.isOver);

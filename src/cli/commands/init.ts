@@ -257,7 +257,6 @@ function secretFile(company: string, what: "token" | "webhook-secret"): string {
   return `./secrets/${company}-${what}`;
 }
 
-/** Absolute path of the file where the draft's new token is to be kept. */
 function tokenFileOf({ company, file }: ConfigDraft): string {
   return path.resolve(path.dirname(file), secretFile(company, "token"));
 }
@@ -322,7 +321,6 @@ interface JobPlace {
   readonly schedule: string;
 }
 
-/** What would be installed, as it is shown first. */
 export function jobText(starter: Starter, { node, entry, config, schedule }: JobPlace): string {
   if (starter === "cron") {
     const words = [node, "--disable-sigusr1", entry, "sync", "--quiet", "--config", config];
@@ -351,7 +349,7 @@ const unitName = "fintoro-mirror.service";
  * @returns what was done, in a sentence
  * @throws MirrorError `runtime` where crontab or systemctl fails
  */
-export async function installJob(starter: Starter, place: JobPlace, env: NodeJS.ProcessEnv): Promise<string> {
+async function installJob(starter: Starter, place: JobPlace, env: NodeJS.ProcessEnv): Promise<string> {
   const text = jobText(starter, place);
   if (starter === "cron") {
     const before = await runTool("crontab", ["-l"], env).catch((error: unknown) => {

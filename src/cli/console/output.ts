@@ -52,7 +52,6 @@ export function createOutput(stream: DataStream) {
     line,
     json,
     jsonText: (text: string) => write(safeJson(text)),
-    /** Writes the document, or each line. */
     result: async (asJson: boolean, document: unknown, lines: readonly string[]) => {
       if (asJson) return json(document);
       for (const one of lines) await line(one);
@@ -74,7 +73,6 @@ export function createOutput(stream: DataStream) {
   };
 }
 
-/** A replacer of `JSON.stringify`. */
 export function exactNumbers(_key: string, value: unknown): unknown {
   return typeof value === "bigint" ? new NumberLiteral(String(value)).toJSON() : value;
 }

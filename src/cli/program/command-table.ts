@@ -23,7 +23,6 @@ import { sandboxCommands, servingCommands } from "./serving-commands.ts";
 /** Files of the service that a config may ask for. */
 export const keptFiles = ["pdf", "attachments"] as const;
 
-/** `verify` compares this many details without --sample. */
 export const usualSample = 100;
 
 const connector = text("--connector <name>", "which service (default fintoro)");
@@ -36,7 +35,6 @@ const limits = {
 
 const asOf = moment("--as-of <moment>", "as known at the end of this day, at this time or position");
 
-/** Commands that give people and programs what they read: report, exports, packages, changes, files. */
 const outputCommands = {
   publish: {
     summary: "write the report file: a database for Datasette, Metabase, DuckDB, Excel and their like",
@@ -350,7 +348,6 @@ export const helpGroups: ReadonlyMap<string, string> = new Map(
   Object.entries(tasks).flatMap(([heading, words]) => words.map((word) => [word, heading] as const)),
 );
 
-/** What the commands that begin with a word are about. */
 export const groupSummaries: Readonly<Record<string, string>> = {
   alerts: "try the targets of alerts",
   fleet: "companies that workers on many machines share through Postgres",

@@ -22,10 +22,8 @@ const state = choice("--state <state>", "only events in this state", inboxStates
 
 const tag = text("--tag <tag>", "only companies with this tag");
 
-/** `webhooks inbox` shows this many events without --limit. */
 export const usualInboxCount = 100;
 
-/** Commands about events and workers: `serve`, `webhooks`, `worker`, `fleet`. */
 export const servingCommands = {
   serve: {
     summary: "keep every mirror current: receive events, run by the schedule, until it is stopped",
@@ -213,7 +211,6 @@ const address = {
   port: wholeNumber("--port <n>", "of the running sandbox on this machine", 1, 65_535),
 };
 
-/** Commands that start and drive a stand-in for the service. */
 export const sandboxCommands = {
   sandbox: {
     summary: "run a stand-in for the service, with made-up data, until it is stopped",

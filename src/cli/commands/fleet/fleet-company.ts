@@ -45,7 +45,6 @@ export async function publishMonth(
   });
 }
 
-/** Fetches files as `after-run` does for `serve`. */
 export async function fetchOwnedFiles(
   given: CommandContext,
   ...[company, guard, signal]: Parameters<NodePublishing["files"]>

@@ -7,7 +7,6 @@ import type { CommandContext } from "../../program/command.ts";
 import { backoffMs, retries } from "../../../retry/retry-limits.ts";
 import { isPostgresAway } from "../../../fleet/postgres/postgres-error.ts";
 
-/** The section `fleet` of a config that was read for a command of the fleet. */
 export function fleetOf({ fleet }: Config): NonNullable<Config["fleet"]> {
   assert(fleet, "a config for a command of the fleet has the section");
   return fleet;
@@ -39,7 +38,6 @@ export async function withPostgres<T>(
   }
 }
 
-/** Companies that a command names, by its arguments and by `--company`. */
 export function namedCompanies({ globals }: CommandContext, args: readonly string[]): string[] {
   return [...new Set([...args, ...(globals.company?.split(",") ?? [])])];
 }

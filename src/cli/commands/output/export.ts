@@ -109,7 +109,6 @@ async function exportScope(
   return resultOf(company, exported, uploaded);
 }
 
-/** What files that show a mirror are made from. */
 export function exportParts(
   { context, declaration, config, files, moment }: ScopeAsOf,
   reportDate: string,

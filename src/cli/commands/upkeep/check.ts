@@ -27,7 +27,6 @@ import { lowSpaceBytes } from "../../../status/conditions.ts";
 import { lockHolder } from "../../../store/writer-lock.ts";
 import { endpointFault, type Lookup } from "../../../webhook/subscriptions/endpoint-rules.ts";
 
-/** What was found of one thing. */
 interface CheckResult {
   readonly status: "ok" | "warn" | "fail";
   readonly detail: string;
@@ -48,7 +47,6 @@ export const checkCommand: CommandRun<"check"> = async (context) => {
   }
   const failed = checks.filter(({ status }) => status === "fail");
   if (globals.json) await output.json({ ok: failed.length === 0, checks });
-  // The first failure with a kind decides the exit code.
   const kind = failed.find((one) => one.kind !== undefined)?.kind;
   if (kind !== undefined) return { kind };
   return failed.length > 0 ? "failed" : "complete";
@@ -56,7 +54,6 @@ export const checkCommand: CommandRun<"check"> = async (context) => {
 
 const ofAll = (name: string, found: CheckResult) => ({ company: null, name, ...found });
 
-/** Gives each result as soon as it is known. */
 async function* checkAll(context: CommandContext): AsyncGenerator<CompanyCheck> {
   let loaded: LoadedConfig;
   try {

@@ -308,7 +308,6 @@ function differenceText(
 
 const longestValue = 200;
 
-/** A value as a line shows it: shortened, and safe for a terminal. */
 export function valueText(value: unknown): string {
   return terminalText(JSON.stringify(value, exactNumbers), longestValue);
 }

@@ -273,7 +273,6 @@ function remember(
   return isoOrNull(untilMs);
 }
 
-/** What was done with the secret, or what the reader has to do. Pure. */
 function nextStepText(
   { scope: { company }, configPath, here }: SecretPlan,
   place: SecretPlace | null,
