@@ -19,7 +19,7 @@ import { schemaChanges } from "../store/tables/unknown-columns.ts";
 import { logBytes } from "../store/write-ahead-log.ts";
 import { listedOutcome, type RunSummary } from "../sync/context/run-summary.ts";
 import type { WorkerState } from "../sync/event-worker/worker-status.ts";
-import { lastFailedStart } from "../sync/run/run-outcome.ts";
+import { lastFailedStart } from "../sync/run/begin-run.ts";
 import {
   expectedSubscriptions,
   mirroredSubscriptions,

@@ -14,7 +14,7 @@ import { expectedRecords, sweptAt } from "../state/sweeps.ts";
 import { LeaseOrder } from "../state/lease-order.ts";
 import { WorkQueue } from "../state/work-queue.ts";
 import type { RunSummary } from "../sync/context/run-summary.ts";
-import { lastFailedStart } from "../sync/run/run-outcome.ts";
+import { lastFailedStart } from "../sync/run/begin-run.ts";
 import { scrubSources } from "../sync/plan/scrub.ts";
 import type { Trouble } from "../sync/context/tally.ts";
 import { readTroubles } from "./event-status.ts";

@@ -3,7 +3,7 @@ import type { Mirror } from "../../src/state/mirror.ts";
 import { mostSweeps } from "../../src/sync/lists/listing.ts";
 import { addInitialWork } from "../../src/sync/plan/initial-work.ts";
 import { recordsAtOnce, applyList } from "../../src/sync/lists/list-answer.ts";
-import { outcomeOfWork } from "../../src/sync/run/run-outcome.ts";
+import { outcomeOfWork } from "../../src/sync/run/sync-run.ts";
 import { openHasty } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { note, order, person } from "../support/mirror/shop-records.ts";

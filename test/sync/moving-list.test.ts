@@ -1,7 +1,7 @@
 import { describe, expect } from "vitest";
 import { mostDeadEnds, mostSweeps } from "../../src/sync/lists/listing.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
-import { outcomeOfWork } from "../../src/sync/run/run-outcome.ts";
+import { outcomeOfWork } from "../../src/sync/run/sync-run.ts";
 import { openHasty } from "../support/mirror/mirror.ts";
 import { test as shopTest } from "../support/mirror/shop-test.ts";
 import { note, people, person } from "../support/mirror/shop-records.ts";

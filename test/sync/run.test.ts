@@ -18,7 +18,7 @@ import { recordingLog } from "../support/terminal/terminal.ts";
 import { isWholeRun, isWorthPublishing, listedOutcome } from "../../src/sync/context/run-summary.ts";
 import { UnauthenticatedError, UnavailableError } from "../../src/connector/service-errors.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
-import { lastFailedStart } from "../../src/sync/run/run-outcome.ts";
+import { lastFailedStart } from "../../src/sync/run/begin-run.ts";
 import { identify, judgeToken } from "../../src/sync/identity/identify.ts";
 import { fingerprintOf, rememberIdentity, type PinnedIdentity } from "../../src/state/meta.ts";
 

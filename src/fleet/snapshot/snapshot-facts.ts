@@ -10,7 +10,7 @@ import { Changes } from "../../store/apply/change-log.ts";
 import type { CompanySettings } from "../../store/mirror-files.ts";
 import type { Db } from "../../store/database.ts";
 import type { MirrorRadar } from "../postgres/tables/radar-view.ts";
-import { lastFailedStart } from "../../sync/run/run-outcome.ts";
+import { lastFailedStart } from "../../sync/run/begin-run.ts";
 import { readProof } from "../../verify/findings.ts";
 
 /** How far a mirror is. Where it is as far as its published snapshot, another one would show nothing new. */

@@ -1,7 +1,7 @@
 import { isoTime } from "../../base/clock.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { ServiceAnswer } from "../../connector/transport.ts";
-import { shardKey, rememberIdentity } from "../../state/meta.ts";
+import { shardKey, rememberIdentity, type Meta } from "../../state/meta.ts";
 import { Runs, type RunRow } from "../../state/runs.ts";
 import { applySingle } from "../lists/list-answer.ts";
 import { createRunContext, stampOf } from "../context/run-context.ts";
@@ -14,7 +14,6 @@ import { addQuickWork } from "../plan/quick-reads.ts";
 import { addInitialWork } from "../plan/initial-work.ts";
 import type { ParentsPerRun, ScrubQuestion } from "../plan/scrub.ts";
 import type { WorkOptions } from "../engine/engine.ts";
-import { failedStartKey } from "./run-outcome.ts";
 import type { LaneShare } from "../../state/lease-order.ts";
 
 export interface ScrubOptions extends Pick<ScrubQuestion, "settings" | "windowMs" | "isCovered"> {
@@ -128,4 +127,21 @@ function applyCompany(run: RunContext, { requestId, body }: ServiceAnswer): void
   if (!company) return;
   const stamp = stampOf(run, { cause: "sweep", sentSeq: sequence.next(), requestId });
   applySingle({ run, stamp: { ...stamp, receivedAtMs: run.startedAtMs } }, company.name, body);
+}
+
+/** Where the last run is stored in `_meta` that failed before it could write its row; null: another one began since. */
+const failedStartKey = "failed_start";
+
+/** A run that failed before it began to write: the service refused the token, or was away. */
+type FailedStart = Readonly<Record<"outcome" | "at" | "message", string>>;
+
+/** Notes such a run, inside a transaction. */
+export function noteFailedStart(meta: Meta, { outcome, finished_at: at, error }: RunSummary): void {
+  const failure: FailedStart = { outcome, at, message: error?.message ?? "" };
+  meta.set(failedStartKey, failure);
+}
+
+/** The last such run; null: another one began since, or there was none. */
+export function lastFailedStart(meta: Meta): FailedStart | null {
+  return meta.get(failedStartKey) as FailedStart | null;
 }

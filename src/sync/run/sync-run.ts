@@ -1,10 +1,13 @@
 import { stopSignal } from "../../base/cancellation.ts";
 import { isoTime } from "../../base/clock.ts";
+import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
 import { formatCount } from "../../base/units.ts";
 import { pinnedIdentity, rememberIdentity } from "../../state/meta.ts";
 import type { Mirror } from "../../state/mirror.ts";
+import { nameOfTarget } from "../../state/work-item.ts";
 import { databaseError } from "../../store/database.ts";
 import { retryInTurn } from "../../store/transient-errors.ts";
+import { requestIdOf } from "../apply/handle-failure.ts";
 import { requireRunId, type RunContext, type RunParts } from "../context/run-context.ts";
 import type { RunSummary, Outcome, RunError, ScrubSummary } from "../context/run-summary.ts";
 import type { Tally } from "../context/tally.ts";
@@ -15,8 +18,7 @@ import { queueScrub } from "../plan/read-reasons.ts";
 import { readRecent, readScrubChoice, readScrubPlan, useScrubDay, withdrawScrub } from "../plan/scrub.ts";
 import type { ParentsPerRun } from "../plan/scrub.ts";
 import { batchRetryPolicy } from "../../retry/retry-policies.ts";
-import { beginRun, type RunOptions, type ScrubOptions } from "./begin-run.ts";
-import { errorOf, noteFailedStart, noteLeft, outcomeOfError, outcomeOfWork } from "./run-outcome.ts";
+import { beginRun, noteFailedStart, type RunOptions, type ScrubOptions } from "./begin-run.ts";
 
 /**
  * Runs one sync of one company: verifies the token's company (I10), queues the initial work, works until the queue
@@ -212,4 +214,65 @@ function learnBusinessId(mirror: Mirror): void {
   const businessId = mirror.records.latestValue(businessIdIn, businessIdColumn);
   if (!identity || businessId === null || businessId === identity.businessId) return;
   mirror.apply(() => rememberIdentity(mirror, { ...identity, businessId }));
+}
+
+/** How a run whose work ended by itself ended; adds what is left behind to its troubles. */
+export function outcomeOfWork(run: RunContext, resumed: boolean): Outcome {
+  run.mirror.apply(() => releaseWithoutId(run, resumed));
+  noteKept(run);
+  return run.tally.allTroubles().length > 0 ? "partial" : "complete";
+}
+
+/**
+ * Removes records without an id from quarantine that this run did not meet although it read all of the resource:
+ * they are deleted at the service, or have an id now.
+ */
+function releaseWithoutId(run: RunContext, resumed: boolean): void {
+  const { quarantine } = run.mirror;
+  const troubled = new Set(run.tally.allTroubles().map((trouble) => trouble.resource));
+  for (const resource of run.selected.keys()) {
+    const readWhole = !resumed && (run.full || run.tally.swept.has(resource));
+    if (!readWhole || troubled.has(resource)) continue;
+    quarantine.releaseWithoutId(resource, run.withoutId.get(resource) ?? new Set());
+  }
+}
+
+/** Quarantined records and dead letters are reported, also those of earlier runs. */
+function noteKept({ mirror, queue, selected, tally }: RunContext): void {
+  const known = new Set(tally.allTroubles().map((one) => `${one.resource} ${one.id}`));
+  for (const { resource, recordId, reason } of mirror.quarantine.all()) {
+    if (!selected.has(resource)) continue;
+    const message = `record ${recordId ?? "without an id"} is in quarantine: ${reason}`;
+    tally.trouble({ resource, kind: "quarantined", id: recordId?.toString() ?? null, message });
+  }
+  for (const { resource, target, id, reason } of queue.deadLetters()) {
+    if (!selected.has(resource) || known.has(`${resource} ${id}`)) continue;
+    tally.trouble({ resource, kind: "dead", id, message: `${nameOfTarget(target)} is set aside: ${reason}` });
+  }
+}
+
+/** How a run ended that this error cut off; null for a bug, which the caller throws on. */
+function outcomeOfError(error: unknown): Outcome | null {
+  if (!(error instanceof MirrorError)) return null;
+  const { kind } = error;
+  if (kind === "unauthenticated" || kind === "identity" || kind === "database") return kind;
+  return kind === "stopped" ? "stopped" : "failed";
+}
+
+function errorOf(error: unknown): RunError {
+  const requestId = requestIdOf(error);
+  const own = requestId !== null && { request_id: requestId };
+  const kind = error instanceof MirrorError ? error.kind : "runtime";
+  return { kind, message: messageOf(error), ...hintOf(error), ...own };
+}
+
+/** Counts what is left to read. A failing database may not show it; that must not hide why it failed. */
+function noteLeft({ selected, tally, queue, mirror }: RunContext, outcome: Outcome): void {
+  for (const name of selected.keys()) tally.of(name).pending = 0;
+  try {
+    for (const { resource, count } of queue.counts([...selected.keys()])) tally.of(resource).pending += count;
+    for (const name of selected.keys()) tally.of(name).provisional = mirror.records.counts(name).provisional;
+  } catch (error) {
+    if (outcome !== "database") throw error;
+  }
 }
