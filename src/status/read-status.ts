@@ -17,7 +17,7 @@ import type { Db } from "../store/database.ts";
 import { lockHolder, type LockHolder } from "../store/writer-lock.ts";
 import { planRun, type RunPlan } from "../sync/plan/estimate.ts";
 import { parentsPerRunOf, readScrubPlan, scrubSources, type ScrubQuestion } from "../sync/plan/scrub.ts";
-import { listRequests } from "../sync/plan/chosen-lists.ts";
+import { listRequests } from "../sync/plan/initial-work.ts";
 import { readProof } from "../verify/findings.ts";
 import { isPartial, openConditions } from "./conditions.ts";
 import { readView, type CompanyStatusView } from "./company-view.ts";

@@ -7,8 +7,8 @@ import {
   listsRead,
   planSweeps,
   planWholeLists,
-} from "../../src/sync/plan/chosen-lists.ts";
-import { listAgeMs, type Unfinished } from "../../src/sync/plan/chosen-lists.ts";
+} from "../../src/sync/plan/initial-work.ts";
+import { listAgeMs, type Unfinished } from "../../src/sync/plan/initial-work.ts";
 import { wholeListSettings } from "../../src/runs/company-run.ts";
 import { resourceOf } from "../support/mirror/mirror.ts";
 import { startMs } from "../support/mirror/store.ts";

@@ -1,5 +1,5 @@
 import { describe, expect } from "vitest";
-import { listAgeMs } from "../../src/sync/plan/chosen-lists.ts";
+import { listAgeMs } from "../../src/sync/plan/initial-work.ts";
 import { mostQuarantined, queueScrub } from "../../src/sync/plan/read-reasons.ts";
 import { childList } from "../../src/sync/plan/list-reads.ts";
 import { addInitialWork, refreshLists } from "../../src/sync/plan/initial-work.ts";

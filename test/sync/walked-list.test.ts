@@ -6,7 +6,7 @@ import { markRestored } from "../../src/state/meta.ts";
 import { noteNewest } from "../../src/state/sweeps.ts";
 import type { NewWorkItem } from "../../src/state/work-item.ts";
 import { judgeWalk } from "../../src/sync/lists/reading.ts";
-import { chooseLists, wholeListFacts } from "../../src/sync/plan/chosen-lists.ts";
+import { chooseLists, wholeListFacts } from "../../src/sync/plan/initial-work.ts";
 import { addInitialWork } from "../../src/sync/plan/initial-work.ts";
 import { listPage, queueSweep } from "../../src/sync/plan/list-reads.ts";
 import { runContextOf, waiting } from "../support/mirror/run.ts";

@@ -15,7 +15,7 @@ import type { Db } from "../../store/database.ts";
 import { Records } from "../../store/tables/stored-records.ts";
 import { estimateRun, minutesText, planRun, scrubText } from "../../sync/plan/estimate.ts";
 import type { KnownRecords, ResourceEstimate } from "../../sync/plan/estimate.ts";
-import { listsRead, planWholeLists, wholeListFacts } from "../../sync/plan/chosen-lists.ts";
+import { listsRead, planWholeLists, wholeListFacts } from "../../sync/plan/initial-work.ts";
 import {
   parentsPerRunOf,
   readRecent,

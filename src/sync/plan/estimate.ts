@@ -6,7 +6,7 @@ import type { Transport } from "../../connector/transport.ts";
 import { readList, pageFacts } from "../../extract/answers.ts";
 import { requestFor, type QuickList } from "../../extract/work-request.ts";
 import { changesOf, variantsOf } from "../../state/sweeps.ts";
-import { listRequests } from "./chosen-lists.ts";
+import { listRequests } from "./initial-work.ts";
 import type { Records } from "../../store/tables/stored-records.ts";
 import { sweepWork } from "./list-reads.ts";
 import type { ParentsPerRun, ScrubPlan } from "./scrub.ts";

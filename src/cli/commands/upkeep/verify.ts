@@ -25,7 +25,7 @@ import { ScrubCandidates } from "../../../state/scrub-candidates.ts";
 import { expectedRecords } from "../../../state/sweeps.ts";
 import type { Db } from "../../../store/database.ts";
 import { Records } from "../../../store/tables/stored-records.ts";
-import { listRequests } from "../../../sync/plan/chosen-lists.ts";
+import { listRequests } from "../../../sync/plan/initial-work.ts";
 import { minutesFor, minutesText } from "../../../sync/plan/estimate.ts";
 import { scrubSources } from "../../../sync/plan/scrub.ts";
 import {
