@@ -1,14 +1,21 @@
 import { hash } from "node:crypto";
 import { isoTime } from "../../base/clock.ts";
+import { MirrorError } from "../../base/errors.ts";
 import { canonicalId, type RecordId } from "../../base/ids.ts";
+import { snakeCase } from "../../base/names.ts";
+import type { Resource } from "../../connector/resource.ts";
+import { isObject } from "../../json/literal.ts";
+import { parseLossless } from "../../json/lossless.ts";
 import { prepared, type Db, type Statement } from "../database.ts";
+import { onceFor } from "../once-for.ts";
 import { quoted } from "../sql-text.ts";
-import type { Cell, Row } from "../tables/row-decoder.ts";
+import { OddValue, toRow, type Cell, type Row } from "../tables/row-decoder.ts";
 import { dataColumns, fenceTable, rawTable } from "../tables/table-layout.ts";
 import { sqlTypes, type Column, type TablePlan } from "../tables/table-plan.ts";
 import type { RecordRows, TableStatements } from "../tables/table-statements.ts";
-import { dataCells, type Fence } from "./merge-rules.ts";
-import type { Overrides } from "./read-stamp.ts";
+import { dataCells, type DecodedRecord, type Fence } from "./merge-rules.ts";
+import type { Previews } from "./previews.ts";
+import type { Overrides, Source } from "./read-stamp.ts";
 
 export interface HeldRecord {
   readonly fence: Fence | undefined;
@@ -100,6 +107,41 @@ export function idsHeld(db: Db, plan: TablePlan, from: bigint, most: number) {
 function idsIn(table: string, key = "id"): string {
   return `SELECT ${quoted(key)} AS id FROM ${quoted(table)} WHERE ${quoted(key)} >= +@from`;
 }
+
+/** The row that follows from JSON, or why there is none: an earlier version took it, or it is damaged. */
+export function decodeStored(
+  { plan, previews }: { readonly plan: TablePlan; readonly previews: Previews },
+  json: string | Buffer,
+  source: Source | undefined,
+): DecodedRecord | OddValue {
+  try {
+    const record = parseLossless(json);
+    if (!isObject(record)) return new OddValue("the record is not an object");
+    const isPreview = source === "preview";
+    return { record, row: isPreview ? previews.row(previews.cells(record)) : toRow(plan, record) };
+  } catch (error) {
+    if (error instanceof OddValue) return error;
+    if (error instanceof MirrorError && error.kind === "protocol") return new OddValue(error.message);
+    throw error;
+  }
+}
+
+/** The cells of the columns that name an owned record's owner. */
+export function ownerCells(
+  { resource, plan }: { readonly resource: Resource; readonly plan: TablePlan },
+  { cells }: Pick<HeldRecord, "cells">,
+): Overrides | undefined {
+  const names = ownerColumnNames(resource);
+  if (!names) return undefined;
+  const named = dataColumns(plan).map(({ name }, i) => [name, cells?.[i] ?? null] as const);
+  return Object.fromEntries(named.filter(([name]) => names.has(name)));
+}
+
+/** Null: no other record owns those of the resource. */
+const ownerColumnNames = onceFor(({ list }: Resource) => {
+  if (list.kind !== "owned") return null;
+  return new Set(list.by.flatMap(({ typeField, idField }) => [typeField, idField]).map(snakeCase));
+});
 
 /**
  * The rows of a record as its decoded JSON makes them. Pure.

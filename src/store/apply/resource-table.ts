@@ -13,9 +13,8 @@ import { addUnknownColumns, noteOddType, unsharedPlan } from "../tables/unknown-
 import { assertOnlyIdMissing, dataCells, isLive, isProvisional } from "./merge-rules.ts";
 import { judgeBytes, saysTheSame, type DecodedRecord, type Fence } from "./merge-rules.ts";
 import { Previews, type CellsByName } from "./previews.ts";
-import { differencesOf, readHeld, rowsOf, type HeldRecord } from "./held-record.ts";
+import { decodeStored, differencesOf, ownerCells, readHeld, rowsOf, type HeldRecord } from "./held-record.ts";
 import type { NewChange } from "./change-log.ts";
-import { decodeStored, ownerCells } from "./decode-stored.ts";
 import type { IncomingPreview, IncomingRecord, Overrides, ReadStamp, Source } from "./read-stamp.ts";
 import type { ApplyResult, PreviewResult, Removal } from "./read-stamp.ts";
 import type { TableContext } from "./table-context.ts";
