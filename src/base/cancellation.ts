@@ -10,7 +10,6 @@ export async function yieldToLoop(signal: AbortSignal | undefined, message: stri
 /** Reason of an abort that is no failure. With a reason of its own, `abort` makes no error with a stack. */
 export const ended = Symbol("ended");
 
-/** Resolves with the end of the work, or after that time. */
 export async function waitAtMost(ms: number, work: Promise<unknown>): Promise<void> {
   const late = Promise.withResolvers<void>();
   const timer = setTimeout(late.resolve, ms);

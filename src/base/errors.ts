@@ -49,7 +49,6 @@ export function throwIfAborted(signal: AbortSignal | undefined, message: string)
   if (signal?.aborted) throw new MirrorError("stopped", message);
 }
 
-/** What a step gives; `otherwise` where it throws. */
 export function valueOr<T, U>(step: () => T, otherwise: U): T | U {
   try {
     return step();
@@ -108,7 +107,6 @@ export function systemProblem(error: unknown): { readonly reason: string; readon
   return reason === undefined || hint === undefined ? null : { reason, hint };
 }
 
-/** Why a file cannot be read, in words. */
 export function readFailure(error: unknown): string {
   if (codeOf(error) === "ENOENT") return "there is no such file";
   return systemProblem(error)?.reason ?? messageOf(error);

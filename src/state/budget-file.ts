@@ -209,7 +209,6 @@ export function decodeState(
   return isPlausible ? state : null;
 }
 
-/** The latest of the times for which something waits. */
 function lastTimeIn({ window, flights, late, refusals, others }: RateLimitState): number {
   const { pausedUntil, serialUntil } = refusals;
   const ends = [...flights.map(({ deadlineAt }) => deadlineAt), ...late.map(({ endedAt }) => endedAt)];

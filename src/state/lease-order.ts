@@ -38,7 +38,6 @@ function waitingBy(column: "lane" | "resource", condition = ""): string {
 /** Most lanes are empty most of the time. */
 const waitingLanes = waitingBy("lane");
 
-/** What is asked, and the lanes that are worth a search. */
 type LaneQuestion = LeaseQuestion & { readonly lanes: readonly number[] };
 
 /**
@@ -161,5 +160,4 @@ const counts = statement((db, p: { resources: readonly string[] }) => {
   return counted.groupBy(["lane", "state"]).orderBy("lane").orderBy("state");
 });
 
-/** A page of a list that takes no turns with details. */
 const isListAlone = ({ kind, rank = 0 }: WorkItem) => kind === "list" && rank <= 0;

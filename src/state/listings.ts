@@ -124,7 +124,6 @@ export class Listings extends Repository {
     return row ? shownIn([row]) : null;
   }
 
-  /** What the pages showed together. */
   shown({ resource, variant }: ListRef): ShownRecords {
     return shownIn(selectRows(this.db, "_listing_pages", shownColumns, { resource, variant }, "page"));
   }

@@ -60,7 +60,6 @@ export interface ArchivePosition {
   readonly head: string;
 }
 
-/** Where the mirror notes how far the manifest was. */
 export const archivePositionKey = "files_archive";
 
 /** Null: the mirror knows of no stored files. */

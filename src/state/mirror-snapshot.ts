@@ -22,7 +22,6 @@ import { planWithUnknown } from "../store/tables/unknown-columns.ts";
 import { assertThere, guarded, openDatabase, type Db } from "../store/database.ts";
 import { sweptAt } from "./sweeps.ts";
 
-/** What a snapshot adds to the mirror's own facts. */
 export interface SnapshotOptions {
   /** The local date that ages are counted against: `2026-11-22`. */
   readonly reportDate: string;
@@ -32,7 +31,6 @@ export interface SnapshotOptions {
   readonly redact?: readonly RedactRule[];
 }
 
-/** How much of a resource the mirror holds. */
 interface Completeness {
   /** Rows of which only the preview is known. Of records that come with others: rows of those. */
   readonly withoutDetail: number;

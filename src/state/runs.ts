@@ -39,7 +39,6 @@ const mostSearched = 2_000;
  * Worst outcome of a crash: a run without an end; the next one resumes it.
  */
 export class Runs extends Repository {
-  /** Returns the run's id. */
   begin(mode: RunMode, startedAt: string, resumes: number | null, swept: RunRow["swept"]): number {
     const row = { mode, started_at: startedAt, resumes, pid: process.pid, swept: JSON.stringify(swept) };
     return insertRow(this.db, "_runs", row);

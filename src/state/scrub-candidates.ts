@@ -12,7 +12,6 @@ export interface ScrubSource {
   readonly listOf: string | null;
   /** A date that each of its records has; null: there is none. */
   readonly date: string | null;
-  /** Columns of other tables that hold an id of this one. */
   readonly referrers: readonly {
     readonly table: string;
     readonly column: string;
@@ -137,7 +136,6 @@ const events = {
 
 const firstWholeRun = "SELECT min(finished_at) FROM _runs WHERE outcome IN ('complete', 'partial')";
 
-/** Ids in a column of the rows that changed or have a date since. */
 function activeIds({ table, column, date }: ScrubSource["referrers"][number]): string {
   const dated = date === null ? "" : ` OR t.${quoted(date)} >= @since`;
   return `SELECT t.${quoted(column)} FROM ${quoted(table)} t JOIN ${quoted(fenceTable(table))} f ON f.id = t.id

@@ -7,7 +7,6 @@ export interface ListRef {
   readonly variant: string;
 }
 
-/** One list, and when its last reading began. */
 export interface BegunList extends ListRef {
   /** Epoch milliseconds. */
   readonly begunMs: number;

@@ -14,7 +14,6 @@ export interface EndedSpan extends Span {
   readonly ended: string | null;
 }
 
-/** Time between two heartbeats. */
 export const heartbeatMs = 15_000;
 
 /** A longer silence is a gap. */
@@ -94,7 +93,6 @@ export class UptimeLog extends Repository {
     this.id = null;
   }
 
-  /** No more deliveries are accepted. */
   end(nowMs: number): void {
     const { id } = this;
     if (id === null) return;

@@ -79,7 +79,6 @@ export function isUrgent({ lane, dueAtMs = 0 }: Pick<WorkItem, "lane" | "dueAtMs
 /** `dead`: set aside. `held`: not in this run. Both keep their reason. */
 export type WorkState = "ready" | "dead" | "held";
 
-/** How many items wait to be read. Pure. */
 export function readyItems(counts: readonly { readonly state: WorkState; readonly count: number }[]): number {
   return counts.reduce((sum, { state, count }) => sum + (state === "ready" ? count : 0), 0);
 }

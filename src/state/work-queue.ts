@@ -47,7 +47,6 @@ const insertOrMerge = `${insert} DO UPDATE SET
  * Worst outcome of a crash: what was leased is read again.
  */
 export class WorkQueue extends Repository {
-  /** Items that are being read, by id. */
   readonly leased = new Map<number, WorkItem>();
   private readonly watchers = new Set<() => void>();
   private readonly order = new LeaseOrder(this.db);
@@ -242,7 +241,6 @@ export class WorkQueue extends Repository {
     return this.exists(sql, resource, prefix, `${prefix}\u{10ffff}`);
   }
 
-  /** Does a page of a list of these resources wait? */
   hasLists(resources: readonly string[]): boolean {
     return hasRow(this.db, "_work", { state: "ready", lane: laneRank("list"), resource: resources });
   }

@@ -12,7 +12,6 @@ import {
 } from "../base/errors.ts";
 import { onceFor } from "./once-for.ts";
 
-/** An open SQLite database. */
 export type Db = Database.Database;
 /** One that `using` closes. */
 export type OwnedDb = Db & Disposable;
@@ -57,7 +56,6 @@ export function assertThere(path: string, missing: string, hint = "Run `fintoro-
   if (!mayBeThere(path)) throw new MirrorError("database", `${missing}: ${path}`, { hint });
 }
 
-/** Opens a database, reads something, and closes it. */
 export function readDatabase<T>(path: string, read: (db: Db) => T): T {
   using db = openDatabase(path, { readonly: true });
   return read(db);
@@ -189,7 +187,6 @@ export function isOfCode(error: unknown, code: RegExp): boolean {
   return cause instanceof Error && code.test(sqliteCodeOf(cause));
 }
 
-/** Does another program hold a lock on the database? */
 export function isBusy(error: unknown): boolean {
   return isOfCode(error, /^SQLITE_BUSY/);
 }
@@ -206,7 +203,6 @@ function sqliteCodeOf(error: Error): string {
   return codeOf(error);
 }
 
-/** What is kept of a connection. */
 interface Kept {
   /** Prepared statements by whom they belong to, and a name. */
   readonly statements: Map<unknown, Map<string, Statement>>;

@@ -24,7 +24,6 @@ export function settingsOf(
   return { config, company, declaration, resources, files: mirrorFiles(config, company.name) };
 }
 
-/** Everything that belongs to one company in the data folder. */
 export type MirrorFiles = Readonly<ReturnType<typeof mirrorFiles>>;
 
 /** In the place of a company's name in the combined report's: no company of it can have this name. */

@@ -112,7 +112,6 @@ export type RecordVerdict =
 export const notAtService = "the service does not have it";
 
 const equal = { kind: "equal" } as const;
-/** The mirror's JSON decoded, or why it cannot be. */
 type Raw = DecodedRecord | OddValue;
 
 /** Compares a record with what its own route, or a list of full records, shows. Reads nothing. */
@@ -197,7 +196,6 @@ export function isSound(view: MirrorView, { name }: Resource, held: HeldRecord):
   return rowDifferences(view.table(name), held, raw).length === 0;
 }
 
-/** How the rows and the JSON of a live record differ from the record that the service shows. Pure. */
 function recordDifferences(table: ResourceTable, held: HeldRecord, raw: Raw, service: DecodedRecord) {
   const inRows = rowDifferences(table, held, service);
   const fields = new Set(inRows.map(({ field }) => field));
@@ -207,7 +205,6 @@ function recordDifferences(table: ResourceTable, held: HeldRecord, raw: Raw, ser
   return [...inRows, ...unknownFields(raw, service), ...inJson];
 }
 
-/** How the rows of a live record differ from those that a record makes. Pure. */
 function rowDifferences(table: ResourceTable, held: HeldRecord, record: DecodedRecord): FieldDifference[] {
   const found = differencesOf(table.plan, held, rowsLike(table, held, record));
   return found.map(({ field, mirror, raw }) => ({ field, mirror, service: raw }));

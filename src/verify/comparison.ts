@@ -93,13 +93,11 @@ export class Comparison {
     return [...this.suspects].flatMap(([resource, ids]) => [...ids].map((id) => ({ resource, id })));
   }
 
-  /** What is said of a record: a finding where it differs; where it cannot be compared, that is noted. */
   findingOf({ resource, id }: RecordRef, verdict: RecordVerdict): Finding[] {
     if (verdict.kind === "unreadable") this.uncompared.push({ resource, id, message: verdict.why });
     return verdict.kind === "unreadable" || verdict.kind === "equal" ? [] : [{ resource, id, verdict }];
   }
 
-  /** How the mirror's record compares with what the service showed last. */
   verdictOf(resource: string, id: RecordId, held = this.view.held(resource, id)): RecordVerdict {
     const one = resourceNamed(this.view.declaration, resource);
     return compareRecord(this.view, one, held, this.copy.shown(one, id));

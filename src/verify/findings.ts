@@ -168,7 +168,6 @@ export interface Proof extends Pick<
   /** ISO. */
   readonly at: string;
   readonly differences: number;
-  /** What could not be compared. */
   readonly uncompared: number;
   /** ISO; null: all in one go. */
   readonly resumed_since: string | null;

@@ -81,7 +81,6 @@ export class ServiceCopy {
     return new Runs(this.mirror.db).begin("incremental", isoTime(nowMs), null, known);
   }
 
-  /** Resources whose detail route has answered 200. */
   get provenRoutes(): RunContext["provenRoutes"] {
     return this.run.provenRoutes;
   }

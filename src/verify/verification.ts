@@ -15,7 +15,6 @@ import { repairFromService } from "./repair.ts";
 import type { VerifyFindings } from "./findings.ts";
 import { ServiceCopy, type Asking, type AskedRead } from "./service-copy.ts";
 
-/** How many details are compared: so many, or all. */
 export type SampleSize = number | "all";
 
 interface VerificationParts extends Asking {

@@ -11,7 +11,6 @@ import type { MirrorMoment } from "./moment.ts";
 /** A package of a month that was made: what it showed, and the hashes of its files by their path. */
 interface HandOver extends MirrorMoment {
   readonly month: string;
-  /** Who asked. */
   readonly command: string;
   readonly files: Readonly<Record<string, string>>;
 }

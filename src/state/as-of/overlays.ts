@@ -18,7 +18,6 @@ import { archivePositionKey } from "../meta.ts";
 import type { MirrorMoment } from "./moment.ts";
 import { Mirror, openScratch } from "../mirror.ts";
 
-/** A record as it was at some time. */
 interface PastRecord {
   readonly id: bigint;
   readonly resource: string;
@@ -260,7 +259,6 @@ export async function overlayWithHistory(
   });
 }
 
-/** Tables, the column of each that holds the record's id, and the columns to copy. */
 function versionedOf(plan: TablePlan) {
   const data = dataColumns(plan).map(({ name }) => name);
   const children = plan.children.map(({ table, parentKey: key, columns }) => {
@@ -271,7 +269,6 @@ function versionedOf(plan: TablePlan) {
 
 const own = historyColumns.map(({ name }) => name).join(", ");
 
-/** The versions that hold now. */
 function addPresent(db: Db, plan: TablePlan): void {
   for (const { table, key, columns } of versionedOf(plan)) {
     const there = columnNames(db, table, "live");

@@ -136,7 +136,6 @@ export class StateCheck extends Repository {
     ];
   }
 
-  /** Ids of events in a state that does not exist. */
   oddEvents(): string[] {
     return oddEvents.column(this.db, { states: inboxStates });
   }
@@ -146,7 +145,6 @@ export class StateCheck extends Repository {
     return repeatedEvents.column(this.db, { most });
   }
 
-  /** Keeps the first of the events with the same id. */
   removeRepeatedEvents(): void {
     this.execute("DELETE FROM _inbox WHERE seq NOT IN (SELECT min(seq) FROM _inbox GROUP BY event_id)");
   }

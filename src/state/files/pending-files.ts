@@ -8,7 +8,6 @@ import { knowsResource } from "../../store/tables/stored-records.ts";
 import { fenceTable } from "../../store/tables/table-layout.ts";
 import { retries } from "../../retry/retry-limits.ts";
 
-/** A record whose files are to be asked for, and what names them. */
 export type PendingRecord = ReturnType<typeof toPending>;
 
 export interface FilesQuestion {
@@ -29,7 +28,6 @@ export interface FileCounts {
 
 export type FiledResource = Resource & Required<Pick<Resource, "files">>;
 
-/** Those with files of these kinds. */
 export function filedResources(resources: readonly Resource[], kinds: readonly FileKind[]): FiledResource[] {
   const isFiled = ({ files }: Resource) => files !== undefined && kinds.includes(files.kind);
   return resources.filter((resource): resource is FiledResource => isFiled(resource));

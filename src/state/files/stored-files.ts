@@ -13,7 +13,6 @@ export type DocumentFile = Readonly<OwnRow<"document_files">>;
 /** For which state of a record its files were asked for, and with what result. */
 export interface FileRead {
   readonly ref: RecordRef;
-  /** The hash of the record's JSON. */
   readonly recordSha: string;
   readonly readAtMs: number;
   /** Why the answer could not be used; null: its files are stored. */

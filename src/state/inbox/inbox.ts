@@ -18,7 +18,6 @@ export interface Delivery {
 
 export type InboxState = OwnRow<"_inbox">["state"];
 
-/** What an event means to this mirror. */
 export interface EventEvaluation {
   readonly state: Exclude<InboxState, "done">;
   readonly resource: string | null;
@@ -28,7 +27,6 @@ export interface EventEvaluation {
   readonly problem: string | null;
 }
 
-/** What the read of an event's record changed. */
 export type EventOutcome = NonNullable<OwnRow<"_inbox">["outcome"]>;
 
 interface Completion {

@@ -100,7 +100,6 @@ interface AgeLimit {
   readonly now: string;
 }
 
-/** What of some rows may go, and how. */
 interface RemovablePart extends Readonly<Removed> {
   readonly remove: () => void;
 }
@@ -150,7 +149,6 @@ function* oldRuns(db: Db, limit: AgeLimit): Generator<RemovablePart> {
       concat_ws(' ', mode, outcome, report ->> 'listed_at' IS NULL, (SELECT group_concat(key) FROM (${tables}))) AS kind,
       (SELECT json_group_array(key) FROM json_each(swept)) AS swept
     FROM _runs WHERE id < ? ORDER BY id DESC LIMIT ${rowsAtOnce}`);
-  /** Kinds and lists whose last run was found. */
   const found = new Set<string>();
   const mustStay = ({ id, at, resumes, kind, swept }: SelectedRun) => {
     const facts = [kind, ...(JSON.parse(swept) as string[]).map((key) => `swept ${key}`)];

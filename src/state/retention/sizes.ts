@@ -27,7 +27,6 @@ export function readSizes(db: Db) {
   return {
     database_bytes: numberOf(db, "page_count") * numberOf(db, "page_size"),
     wal_bytes: logBytes(db.name),
-    /** Within the database, taken by nothing. */
     free_bytes: unusedBytes(db),
     disk_free_bytes: freeBytesAt(db.name),
     inbox: estimate(db, spanOf(db, "_inbox", "seq"), `octet_length(body) + ${rowBytes.inbox}`),

@@ -38,7 +38,6 @@ export interface CellDifference {
   readonly raw: Cell;
 }
 
-/** Reads everything that is held of one record. */
 export function readHeld(statements: TableStatements, id: RecordId): HeldRecord {
   return readHeldBetween(statements, id, id)(id);
 }

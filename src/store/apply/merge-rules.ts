@@ -31,12 +31,10 @@ export interface DecodedRecord {
   readonly row: Row;
 }
 
-/** Is the record in the mirror, and not deleted? */
 export function isLive<F extends Pick<Fence, "gone">>(fence: F | undefined): fence is F {
   return fence?.gone === 0;
 }
 
-/** Is the record in the mirror, and only its preview known? */
 export function isProvisional(fence: Pick<Fence, "gone" | "source"> | undefined): boolean {
   return isLive(fence) && fence.source === "preview";
 }

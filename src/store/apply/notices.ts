@@ -25,7 +25,6 @@ export class Notices {
     this.log = log;
   }
 
-  /** Starts a new collection, for the report of a run that begins now. */
   begin(): void {
     this.current = emptyNotices();
   }

@@ -12,7 +12,6 @@ import { textOf, type DecodedRecord } from "./merge-rules.ts";
 import type { ListedAs, PreviewResult } from "./read-stamp.ts";
 import type { TableContext } from "./table-context.ts";
 
-/** Values by the name of the row's column. */
 export type CellsByName = ReadonlyMap<string, Cell>;
 
 /** What the previews of one resource show, and how they are compared with rows. Writes no row. */

@@ -98,7 +98,6 @@ export function assertReadable(db: Db, schema = "main"): void {
   throw new MirrorError("database", `the mirror cannot be read: ${why}: ${String(file)}`, { hint });
 }
 
-/** Names of the migrations that a database has, in their order. */
 export function appliedMigrations(db: Db, schema = "main"): string[] {
   if (columnNames(db, table, schema).size === 0) return [];
   const select = db.prepare(`SELECT name FROM ${quoted(schema)}.${table} ORDER BY name`);

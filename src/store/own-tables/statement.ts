@@ -5,7 +5,6 @@ import { canonicalId, type RecordId } from "../../base/ids.ts";
 import { databaseError, prepared, type Db, type Mode, type Statement } from "../database.ts";
 import type { MirrorTables, OwnRow } from "./mirror-tables.ts";
 
-/** Builds statements on the mirror's own tables. It has no database. */
 type Builder = kysely.Kysely<MirrorTables>;
 
 /** Where a value is bound, by its name. */

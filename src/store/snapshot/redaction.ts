@@ -16,12 +16,10 @@ export interface RedactRule {
   readonly mode: RedactMode;
 }
 
-/** Is the rule about all fields that the connector does not know? */
 export function isAboutUnknown({ columns }: Pick<RedactRule, "columns">): boolean {
   return columns === "unknown";
 }
 
-/** Whether a rule's pattern has this column. */
 export function isMatch({ columns }: Pick<RedactRule, "columns">, table: string, column: string): boolean {
   const name = `${table}.${column}`;
   if (!columns.includes("*")) return columns === name;
@@ -160,7 +158,6 @@ function innerOf(keys: KeyRules, name: string): KeyRules {
   return inner;
 }
 
-/** Of a record of a resource. */
 export type RedactJson = (resource: string, json: string | null) => string | null;
 
 /** Redacts a value, and a record's JSON: the same value has the same hash in both, in every table. */

@@ -21,7 +21,6 @@ export interface SnapshotColumn
 /** `history`: all versions of a table's rows. `files`: stored files of records. `deleted`: the list of tombstones. `about`: facts about the whole. */
 type SnapshotKind = "table" | "child" | "view" | "files" | "deleted" | "about" | "history";
 
-/** A table of a snapshot, as people read it. */
 export interface SnapshotTable {
   readonly name: string;
   readonly kind: SnapshotKind;
@@ -102,7 +101,6 @@ function columnsOf(plan: RowPlan): SnapshotColumn[] {
   });
 }
 
-/** The table that a view of the connector shows as. */
 export function viewTable(view: ReportView): SnapshotTable {
   const { name, title, question, doc } = view;
   const columns = view.columns.map((column) => ({ ...plainColumn, ...column }));

@@ -46,7 +46,6 @@ type Attached = ReturnType<typeof attachedAs>;
 function attachedAs(db: Db, schema: string, overlays: ReadonlySet<string>) {
   const known = new Map<string, ReadonlySet<string>>();
   const place = (table: string) => (overlays.has(table) ? ["temp", overlaid(table)] : [schema, table]);
-  /** The names of a table's columns, read once. */
   const columnsOf = (table: string): ReadonlySet<string> => {
     const names = known.get(table) ?? columnNames(db, table, schema);
     known.set(table, names);

@@ -3,7 +3,6 @@ import type { JsonObject, JsonValue } from "../../json/literal.ts";
 import { seenTypeWith } from "./table-plan.ts";
 import type { Column, KeyNode, RowPlan, TablePlan, ColumnScalar } from "./table-plan.ts";
 
-/** A value that SQLite holds. */
 export type Cell = number | bigint | string | null;
 
 /** A key that the plan does not know, or not with values of this type, and the plan whose table has its column. */
@@ -13,7 +12,6 @@ export interface UnknownKey {
   readonly value: JsonValue;
 }
 
-/** A record as cells of its columns. */
 export interface Row {
   readonly cells: Cell[];
   /** For each child plan, the cells of each of its rows, in order. */
@@ -71,7 +69,6 @@ export function toRow(plan: TablePlan, record: JsonObject): Row {
   return { cells, children, unknown, missing };
 }
 
-/** The value of `step`; null where it throws OddValue. */
 export function nullIfOdd<T>(step: () => T): T | null {
   try {
     return step();

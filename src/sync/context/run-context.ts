@@ -110,7 +110,6 @@ interface RunSettings extends Partial<typeof noRun> {
 /** What every part of one run shares. The event worker is a run without an end. */
 export type RunContext = ReturnType<typeof createRunContext>;
 
-/** A run, and when the answer it applies was sent and received. */
 export interface ReadContext {
   readonly run: RunContext;
   readonly stamp: ReadStamp;

@@ -91,7 +91,6 @@ export function removeRecord(read: ReadContext, resource: Resource, id: RecordId
   return true;
 }
 
-/** Removes these records; those that an overlapping read shows are read again. */
 export function removeOrReread(read: ReadContext, resource: Resource, ids: readonly RecordId[]): void {
   for (const id of ids) if (!removeRecord(read, resource, id)) queueOverlapped(read, resource, id);
 }

@@ -9,7 +9,6 @@ export interface WorkerState {
   readonly sinceMs: number;
 }
 
-/** What is said of what is in the way. */
 const impediments = {
   unavailable: "the service cannot be reached; events are kept and read when it is back",
   unauthenticated: "the service refuses the token; events are kept until it is replaced",

@@ -108,7 +108,6 @@ export function applySingle({ run, stamp }: ReadContext, resource: string, body:
   begunLists.set(resource, { resource, variant: "", begunMs });
 }
 
-/** Do both records differ in these fields at most? */
 function differsInCounters(held: string, came: Buffer, counters: readonly string[]): boolean {
   const rest = (text: string) => {
     const record = parseLossless(text);
@@ -136,7 +135,6 @@ function factsOf({ run, resource, item }: AnswerContext, { records, paginator }:
   }
 }
 
-/** What an answer showed of its list, as far as it is applied. */
 interface ShownSoFar {
   readonly ids: RecordId[];
   readonly withoutId: string[];

@@ -17,7 +17,6 @@ import { withdrawScrub } from "./scrub.ts";
 /** The run before this one, if it was interrupted: when each list was begun that it read whole. */
 export type Unfinished = Pick<RunRow, "id" | "swept">;
 
-/** A list that a run may read. */
 interface PlannedList extends ListRef {
   /** Pages of it wait in the queue: when its reading began, epoch ms; null: none do. */
   readonly openSinceMs: number | null;

@@ -16,7 +16,6 @@ const mostClosed = 200;
 
 const whole: QuickList = { kind: "all", params: {} };
 
-/** The lists that a quick run reads of a resource with pages. Pure. */
 export function quickLists({ list }: Resource, nowMs: number): QuickList[] {
   if (list.kind !== "paged" || !list.quick) return [];
   const { since, open, latestFirst } = list.quick;

@@ -97,7 +97,6 @@ export function queueScrub(run: RunContext, { source, id }: ScrubCandidate): boo
   return addDetail(run, table, id, scrubbed);
 }
 
-/** Queues the detail of a record, unless its read is queued. */
 function addDetail(
   { queue, mirror }: RunContext,
   resource: string,

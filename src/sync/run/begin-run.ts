@@ -34,7 +34,6 @@ export interface AskedRun {
   readonly acceptIdentity: boolean;
   /** Of which shard of the companies it is one, as `2/3`; null: of all. @default null */
   readonly shard?: string | null;
-  /** Closes when the run's time is over. */
   readonly closed: AbortSignal;
 }
 

@@ -35,7 +35,6 @@ export type LocalCheck = ReturnType<MirrorCheck["result"]>;
 /** Named for one resource and list, so that a wholly wrong table fits into memory; one more is looked for. */
 const mostNamed = 1_000;
 const mostFound = mostNamed + 1;
-/** Named of anything else. */
 const mostOthers = 10;
 
 const repairHint = "Run `verify --local --repair`.";
@@ -184,7 +183,6 @@ class MirrorCheck {
   }
 }
 
-/** A table or index of the mirror's own, as the migrations make it. */
 interface OwnObject {
   readonly type: string;
   readonly name: string;

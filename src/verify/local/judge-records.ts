@@ -42,7 +42,6 @@ interface Repair {
   readonly overrides?: Overrides;
 }
 
-/** What is wrong with one record, and what puts it right. */
 interface RecordJudgement {
   readonly found: readonly Found[];
   readonly repair: Repair;
@@ -131,13 +130,10 @@ function factsOf(
     plan,
     held,
     last,
-    /** Can a record of the resource be known by a preview alone? */
     hasPreviews: resource.gives === "preview" || resource.fullWhen !== undefined,
     /** The first change that a prune has left. */
     logBegin: log.begin,
-    /** Has the JSON the SHA-1 of the fence? */
     isShaRight: isAsReceived(held) === true,
-    /** Is it known that the JSON cannot become rows? */
     isQuarantined: quarantined.has(id),
     /** The JSON of a deleted record before its deletion, by the change log; null: unknown. */
     jsonBefore: () => (last?.op === "delete" ? log.before(last.seq) : null),
