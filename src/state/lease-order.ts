@@ -17,7 +17,7 @@ interface LeaseQuestion {
   readonly leased: ReadonlyMap<number, WorkItem>;
 }
 
-export type StoredItem = Omit<WorkItem, "lane" | "payload" | "dueAtMs"> &
+type StoredItem = Omit<WorkItem, "lane" | "payload" | "dueAtMs"> &
   Pick<OwnRow<"_work">, "lane" | "payload" | "rank"> & { readonly dueAtMs: number };
 
 const itemColumns = `id, resource, target, kind, lane, due_ms AS dueAtMs, rank, reason, payload,

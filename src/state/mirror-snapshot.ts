@@ -31,16 +31,8 @@ export interface SnapshotOptions {
   readonly redact?: readonly RedactRule[];
 }
 
-interface Completeness {
-  /** Rows of which only the preview is known. Of records that come with others: rows of those. */
-  readonly withoutDetail: number;
-  /** Its list was read whole at least once, and no detail and no list of a parent was left out. */
-  readonly isComplete: boolean;
-  /** When its list was read whole last, ISO; null: never. */
-  readonly wholeAt: string | null;
-}
-
-export type CompletenessByName = ReadonlyMap<string, Completeness>;
+/** How much of each resource the mirror holds. */
+export type CompletenessByName = ReturnType<typeof readCompleteness>;
 
 /**
  * The mirror at one moment, as people read it: live rows under plain names and without own columns, the connector's
@@ -159,11 +151,11 @@ function redactionKey(db: Db): string {
 }
 
 /** Reads how complete each resource is, of a mirror that may not know each resource yet. */
-function readCompleteness(db: Db, { resources }: ConnectorDeclaration): CompletenessByName {
+function readCompleteness(db: Db, { resources }: ConnectorDeclaration) {
   const records = new Records(db);
   const parents = new Parents(db);
   const times = new Runs(db).sweptTimes();
-  const read = (resource: Resource): Completeness => {
+  const read = (resource: Resource) => {
     const { name, list } = resource;
     const sources = list.kind === "owned" ? sourcesOf(resource) : [name];
     const withoutDetail = sources.reduce((sum, source) => sum + records.counts(source).provisional, 0);
@@ -171,7 +163,14 @@ function readCompleteness(db: Db, { resources }: ConnectorDeclaration): Complete
     const lists =
       list.kind === "parents" ? sourcesOf(resource).filter((source) => knowsResource(db, source)) : [];
     const isComplete = wholeAt !== null && withoutDetail === 0 && parents.countNeverListed(name, lists) === 0;
-    return { withoutDetail, isComplete, wholeAt };
+    return {
+      /** Rows of which only the preview is known. Of records that come with others: rows of those. */
+      withoutDetail,
+      /** Its list was read whole at least once, and no detail and no list of a parent was left out. */
+      isComplete,
+      /** When its list was read whole last, ISO; null: never. */
+      wholeAt,
+    };
   };
   return new Map(resources.map((resource) => [resource.name, read(resource)]));
 }

@@ -76,9 +76,6 @@ export function isUrgent({ lane, dueAtMs = 0 }: Pick<WorkItem, "lane" | "dueAtMs
   return lane === "webhook" && dueAtMs === 0;
 }
 
-/** `dead`: set aside. `held`: not in this run. Both keep their reason. */
-export type WorkState = "ready" | "dead" | "held";
-
-export function readyItems(counts: readonly { readonly state: WorkState; readonly count: number }[]): number {
+export function readyItems(counts: readonly { readonly state: string; readonly count: number }[]): number {
   return counts.reduce((sum, { state, count }) => sum + (state === "ready" ? count : 0), 0);
 }

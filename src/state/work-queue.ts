@@ -7,7 +7,7 @@ import { quoted } from "../store/sql-text.ts";
 import type { Records } from "../store/tables/stored-records.ts";
 import { LeaseOrder, type LaneShare } from "./lease-order.ts";
 import { idInTarget, isUrgent, recordTarget } from "./work-item.ts";
-import type { NewWorkItem, WorkItem, WorkState } from "./work-item.ts";
+import type { NewWorkItem, WorkItem } from "./work-item.ts";
 
 const quickRank = laneRank("quick");
 const detailRanks = [laneRank("changed"), laneRank("hydration")];
@@ -22,6 +22,8 @@ const ranksOf: Readonly<Record<LaneShare, readonly number[]>> = {
 
 const recordKinds: readonly WorkKind[] = ["detail", "child", "confirm"];
 const allKinds: readonly WorkKind[] = ["list", ...recordKinds];
+
+type WorkState = OwnRow<"_work">["state"];
 
 export type QueueCount = Pick<OwnRow<"_work">, "resource" | "kind" | "state"> & { readonly count: number };
 

@@ -30,11 +30,7 @@ export function recordHandOver(db: Db, { seq: position, files, ...row }: HandOve
 }
 
 /** How many documents of a month changed since it was handed over last. */
-export interface HandOverState {
-  readonly month: string;
-  readonly at: string;
-  readonly changed: number;
-}
+export type HandOverState = ReturnType<HandOverCounts["read"]>[number];
 
 const mostMonths = 12;
 
@@ -49,15 +45,11 @@ export class HandOverCounts {
   private readonly changed = new Map<string, Set<string>>();
 
   /** @param only this month, however old; null: the latest ones */
-  read(db: Db, declaration: ConnectorDeclaration, only: string | null = null): HandOverState[] {
+  read(db: Db, declaration: ConnectorDeclaration, only: string | null = null) {
     return db.transaction(() => this.readOneState(db, declaration, only))();
   }
 
-  private readOneState(
-    db: Db,
-    { resources, monthPackage }: ConnectorDeclaration,
-    only: string | null,
-  ): HandOverState[] {
+  private readOneState(db: Db, { resources, monthPackage }: ConnectorDeclaration, only: string | null) {
     const latest = `SELECT month, position, at FROM _hand_overs h
       WHERE id = (SELECT max(id) FROM _hand_overs WHERE month = h.month) AND coalesce(month = @only, true)
       ORDER BY month DESC LIMIT ${mostMonths}`;

@@ -35,7 +35,7 @@ interface Completion {
   readonly at: string;
 }
 
-export interface StoredEvent extends Pick<Delivery, "eventId"> {
+interface StoredEvent extends Pick<Delivery, "eventId"> {
   /** A number: it was pruned, and had so many bytes. */
   readonly body: Delivery["body"] | number;
   readonly state: InboxState;

@@ -8,15 +8,6 @@ export const rawTable = (resource: string) => `_raw_${resource}`;
 /** The table of the last applied read of each record. */
 export const fenceTable = (resource: string) => `_fence_${resource}`;
 
-/** One table of a resource: its own columns, those of its plan, and how both are declared. */
-interface TableShape {
-  readonly table: string;
-  readonly own: readonly string[];
-  readonly columns: readonly Column[];
-  /** The body and the options of the table, given the DDL of `columns`. */
-  readonly ddl: (columns: string) => string;
-}
-
 /**
  * Creates or changes the tables of a plan. Returns whether anything changed: then the rows are to be derived again.
  *
@@ -72,21 +63,25 @@ export function dataColumns(plan: TablePlan): Column[] {
   return plan.columns.filter((column) => column.name !== "id");
 }
 
-function layoutsOf(plan: TablePlan): TableShape[] {
-  const main: TableShape = {
+type TableShape = ReturnType<typeof layoutsOf>[number];
+
+/** The tables of a resource: their own columns, those of the plan, and how both are declared. */
+function layoutsOf(plan: TablePlan) {
+  const main = {
     table: plan.table,
     own: ["id", "_deleted_at", "_synced_at", "_detail_at"],
     columns: dataColumns(plan),
-    ddl: (columns) =>
+    /** The body and the options of the table, given the DDL of `columns`. */
+    ddl: (columns: string) =>
       `(id INTEGER PRIMARY KEY, ${columns}_deleted_at TEXT, _synced_at TEXT NOT NULL, _detail_at TEXT) STRICT`,
   };
-  const children = plan.children.map(({ table, parentKey, columns }): TableShape => {
+  const children = plan.children.map(({ table, parentKey, columns }) => {
     const key = quoted(parentKey);
     return {
       table,
       own: [parentKey, "position"],
       columns,
-      ddl: (data) =>
+      ddl: (data: string) =>
         `(${key} INTEGER NOT NULL, position INTEGER NOT NULL, ${data}PRIMARY KEY (${key}, position)) STRICT, WITHOUT ROWID`,
     };
   });
