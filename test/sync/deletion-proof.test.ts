@@ -2,7 +2,7 @@ import { describe, expect } from "vitest";
 import { dayMs, minuteMs } from "../../src/base/clock.ts";
 import { handleFailure } from "../../src/sync/apply/handle-failure.ts";
 import { deletionVerdict, probeRoute } from "../../src/sync/deletion/deletion.ts";
-import { mayRemove, massDeleteLimit } from "../../src/sync/deletion/mass-delete-guard.ts";
+import { mayRemove, massDeleteLimit } from "../../src/sync/deletion/deletion.ts";
 import { longestDelayMs, type WorkItem } from "../../src/state/work-item.ts";
 import type { AnswerContext, RunContext } from "../../src/sync/context/run-context.ts";
 import { openHasty } from "../support/mirror/mirror.ts";

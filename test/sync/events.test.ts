@@ -1,8 +1,7 @@
 import { describe, expect } from "vitest";
 import { dayMs } from "../../src/base/clock.ts";
 import type { ConnectorDeclaration } from "../../src/connector/connector-declaration.ts";
-import { routeProofs } from "../../src/sync/deletion/deletion.ts";
-import { dailyRemovals, runRemovals } from "../../src/sync/deletion/mass-delete-guard.ts";
+import { dailyRemovals, routeProofs, runRemovals } from "../../src/sync/deletion/deletion.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
 import { declarationOf, openHasty } from "../support/mirror/mirror.ts";
 import { test as shopTest } from "../support/mirror/shop-test.ts";

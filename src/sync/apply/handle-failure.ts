@@ -6,7 +6,7 @@ import { mostRefusedInARow, requireRunId, type AnswerContext } from "../context/
 import type { Trouble } from "../context/tally.ts";
 import { idInTarget, nameOfTarget } from "../../state/work-item.ts";
 import { deletionVerdict, probeRoute, releaseChildren, removeRecord } from "../deletion/deletion.ts";
-import { holdMassDelete, mayRemove } from "../deletion/mass-delete-guard.ts";
+import { holdMassDelete, mayRemove } from "../deletion/deletion.ts";
 import { otherListForm, childrenOf, queueOtherForm } from "../plan/list-reads.ts";
 import { queueDependents } from "../plan/dependents.ts";
 import { queueRecord } from "../plan/read-reasons.ts";

@@ -1,8 +1,7 @@
 import { databaseError } from "../../store/database.ts";
 import { createRunContext, type RunContext, type WorkerParts } from "../context/run-context.ts";
 import { Tally } from "../context/tally.ts";
-import { routeProofs } from "../deletion/deletion.ts";
-import { dailyRemovals } from "../deletion/mass-delete-guard.ts";
+import { dailyRemovals, routeProofs } from "../deletion/deletion.ts";
 import { Engine, type WorkOptions } from "../engine/engine.ts";
 import { stopSignal } from "../../base/cancellation.ts";
 import { identify } from "../identity/identify.ts";

@@ -11,7 +11,7 @@ import { fullPageKey, noteExpected, noteNewest } from "../../state/sweeps.ts";
 import type { WorkItem } from "../../state/work-item.ts";
 import { requireRunId, type AnswerContext } from "../context/run-context.ts";
 import { removeRecord, childListComplete, listComplete, ownerKey } from "../deletion/deletion.ts";
-import { holdMassDelete, mayRemove } from "../deletion/mass-delete-guard.ts";
+import { holdMassDelete, mayRemove } from "../deletion/deletion.ts";
 import { dropPages, queueHeldList } from "../plan/list-reads.ts";
 import { queueNextPage, queueOtherPages, queueSweepAgain, queueTail } from "../plan/list-reads.ts";
 import { queueOrphans, queueRecord } from "../plan/read-reasons.ts";

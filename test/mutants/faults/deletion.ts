@@ -18,7 +18,7 @@ export const deletionFaults = faultsIn(
     +   if (message === null && id === 0)
     +     return
   no-limit-of-deletions, I5: a run removes any number of records without leave
-    src/sync/deletion/mass-delete-guard.ts, found by test/sync/deletion-proof.test.ts
+    src/sync/deletion/deletion.ts, found by test/sync/deletion-proof.test.ts
     - if (count > limit && !run.allowMassDelete) return false;
     outside: no simulated company loses more than twenty records of a resource in a run
   moved-list-is-whole, I5: a list that showed too few records counts as complete, and removes what has no route of its own
