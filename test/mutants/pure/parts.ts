@@ -9,14 +9,7 @@ export interface Part {
 }
 
 const webhookTests = ["delivery", "keyring", "signature"].map((name) => `test/webhook/${name}.test.ts`);
-const applied = [
-  "merge-rules",
-  "table-context",
-  "held-record",
-  "previews",
-  "preview-differences",
-  "resource-table",
-];
+const applied = ["merge-rules", "table-context", "held-record", "previews", "resource-table"];
 
 /** By the name that the command takes. */
 export const parts: Readonly<Record<string, Part>> = {
