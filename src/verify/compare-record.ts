@@ -5,7 +5,7 @@ import type { ConnectorDeclaration } from "../connector/connector-declaration.ts
 import type { Resource } from "../connector/resource.ts";
 import { isShownWhole, type CellsByName } from "../store/apply/previews.ts";
 import { jsonEquals } from "../json/literal.ts";
-import { openTables } from "../state/checks/open-tables.ts";
+import { openTables } from "../state/checks/state-check.ts";
 import { Parents } from "../state/parents.ts";
 import { decodeStored, differencesOf, idsHeld, isAsReceived } from "../store/apply/held-record.ts";
 import { ownerCells, readHeld, rowsOf, type HeldRecord } from "../store/apply/held-record.ts";

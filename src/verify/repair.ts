@@ -8,12 +8,10 @@ import { isAsReceived, readHeld } from "../store/apply/held-record.ts";
 import type { ResourceTable } from "../store/apply/resource-table.ts";
 import { createRunContext, type ReadContext, type RunContext } from "../sync/context/run-context.ts";
 import type { Tally } from "../sync/context/tally.ts";
-import { removeRecord } from "../sync/deletion/deletion.ts";
-import { holdMassDelete, mayRemove, runRemovals } from "../sync/deletion/mass-delete-guard.ts";
+import { holdMassDelete, mayRemove, removeRecord, runRemovals } from "../sync/deletion/deletion.ts";
 import { Engine } from "../sync/engine/engine.ts";
 import type { RetryPolicy } from "../retry/retry-policies.ts";
-import { repairRead } from "./local/odd-work.ts";
-import { repairLocally } from "./local/repair-locally.ts";
+import { repairLocally, repairRead } from "./local/repair-locally.ts";
 import type { Finding } from "./comparison.ts";
 import type { Asking, ServiceCopy } from "./service-copy.ts";
 

@@ -1,16 +1,18 @@
-import { messageOf } from "../../base/errors.ts";
+import { messageOf, valueOr } from "../../base/errors.ts";
 import { firstId } from "../../base/ids.ts";
+import { lanes, type WorkKind } from "../../base/lane.ts";
 import type { ConnectorDeclaration } from "../../connector/connector-declaration.ts";
-import { StateCheck, LastChanges } from "../../state/checks/state-check.ts";
-import { openTables } from "../../state/checks/open-tables.ts";
+import type { Resource } from "../../connector/resource.ts";
+import { requestFor } from "../../extract/work-request.ts";
+import { StateCheck, LastChanges, openTables } from "../../state/checks/state-check.ts";
 import { EventIds } from "../../state/inbox/event-ids.ts";
 import { Inbox } from "../../state/inbox/inbox.ts";
 import { Meta } from "../../state/meta.ts";
 import { databaseError, guarded, isOfCode, openDatabase, type Db } from "../../store/database.ts";
 import { assertReadable, migrate } from "../../store/migrations/migrate.ts";
+import type { OwnRow } from "../../store/own-tables/mirror-tables.ts";
 import { judgedParts } from "./judge-records.ts";
 import type { Found, JudgeOptions, LocalDifference, NamedRecord } from "./judge-records.ts";
-import { oddWork } from "./odd-work.ts";
 import { columnNames } from "../../store/tables/table-layout.ts";
 
 export interface ResourceCheck {
@@ -181,6 +183,47 @@ class MirrorCheck {
     const some = names.length > mostOthers ? `${count} in all, ${shown}, …` : shown;
     this.problems.push({ kind, message: `${what}: ${some}.`, hint });
   }
+}
+
+interface OddWork {
+  readonly row: OwnRow<"_work">;
+  readonly why: string;
+}
+
+const targetOf: Record<WorkKind, string> = { list: "page:", child: "child:", detail: "id:", confirm: "id:" };
+
+const workStates = new Set<string>(["ready", "dead", "held"]);
+const queuedAtOnce = 1_000;
+
+/** Rows of the queue from which no request follows. */
+export function* oddWork(check: StateCheck, declaration: ConnectorDeclaration): Generator<OddWork> {
+  for (let id = 0; ;) {
+    const rows = check.queuedAfter(id, queuedAtOnce);
+    for (const row of rows) {
+      const why = whyOdd(row, declaration);
+      if (why !== null) yield { row, why };
+    }
+    const last = rows.at(-1);
+    if (!last) return;
+    ({ id } = last);
+  }
+}
+
+function whyOdd(row: OwnRow<"_work">, { resources }: ConnectorDeclaration): string | null {
+  const resource = resources.find(({ name }) => name === row.resource);
+  if (!resource) return `no resource ${row.resource}`;
+  if (lanes[row.lane] === undefined) return `lane ${row.lane}`;
+  if (!workStates.has(row.state)) return `state ${row.state}`;
+  if (!Object.hasOwn(targetOf, row.kind)) return `kind ${row.kind}`;
+  const payload =
+    row.payload === null ? undefined : valueOr(() => JSON.parse(row.payload ?? "") as unknown, null);
+  if (payload === null) return "payload";
+  return row.target.startsWith(targetOf[row.kind]) && hasRequest(resource, row, payload) ? null : "target";
+}
+
+function hasRequest(resource: Resource, row: OwnRow<"_work">, payload: unknown): boolean {
+  const { dirty_seq: dirtySeq, ...same } = row;
+  return valueOr(() => requestFor(resource, { ...same, dirtySeq, payload, lane: "list" }).path !== "", false);
 }
 
 interface OwnObject {

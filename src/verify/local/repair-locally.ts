@@ -1,29 +1,29 @@
 import { hash } from "node:crypto";
 import { yieldToLoop } from "../../base/cancellation.ts";
 import { isoTime, type Clock } from "../../base/clock.ts";
-import { firstId, type RecordId } from "../../base/ids.ts";
+import { firstId, recordId, type RecordId } from "../../base/ids.ts";
 import type { Log } from "../../base/logger.ts";
 import type { ConnectorDeclaration } from "../../connector/connector-declaration.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { StateCheck, LastChanges } from "../../state/checks/state-check.ts";
-import { absentOwnTables, restoreOwnTables, checkLocally, isOfIndex } from "./check-locally.ts";
+import { absentOwnTables, checkLocally, isOfIndex, oddWork, restoreOwnTables } from "./check-locally.ts";
 import type { LocalCheck } from "./check-locally.ts";
 import { EventIds } from "../../state/inbox/event-ids.ts";
 import { Listings } from "../../state/listings.ts";
 import { openMirror, type Mirror } from "../../state/mirror.ts";
 import { variantsOf } from "../../state/sweeps.ts";
-import type { NewWorkItem } from "../../state/work-item.ts";
+import { recordTarget, type NewWorkItem } from "../../state/work-item.ts";
 import { WorkQueue } from "../../state/work-queue.ts";
 import type { Fence } from "../../store/apply/merge-rules.ts";
 import { readHeld } from "../../store/apply/held-record.ts";
 import { stampWithoutRead, type ReadStamp } from "../../store/apply/read-stamp.ts";
 import type { ResourceTable } from "../../store/apply/resource-table.ts";
 import { guarded, openDatabase } from "../../store/database.ts";
+import type { OwnRow } from "../../store/own-tables/mirror-tables.ts";
 import { sweepWork } from "../../sync/plan/list-reads.ts";
 import { CompanyIngest } from "../../webhook/ingest/ingest.ts";
 import { emptyKeyring } from "../../webhook/keys/keyring.ts";
 import { judgedParts, type JudgedRecord, type JudgeOptions } from "./judge-records.ts";
-import { oddWork, repairRead, replaceOddWork } from "./odd-work.ts";
 
 type Judged = readonly JudgedRecord[];
 
@@ -182,6 +182,11 @@ function readsOf(mirror: Mirror, resource: Resource, id: RecordId): NewWorkItem[
   return owners.map((owner) => repairRead(owner.resource, owner.id, dirtySeq));
 }
 
+/** Guard: a repair queues it for a record in which something is wrong; any read of the record ends that. */
+export function repairRead(resource: string, id: RecordId, dirtySeq: number): NewWorkItem {
+  return { kind: "detail", resource, target: recordTarget(id), lane: "changed", reason: "repair", dirtySeq };
+}
+
 /** What is not sound beside the records is repaired so much in one transaction; the rest is not written. */
 const atOnce = 5_000;
 
@@ -197,19 +202,40 @@ function repairChangeLog({ mirror, clock }: LocalParts): void {
   if (received > Number(mirror.meta.get("seq") ?? 0)) mirror.apply(() => mirror.sequence.skipTo(received));
 }
 
-function repairQueue({ mirror, queue }: LocalParts): void {
-  const { declaration, db } = mirror;
-  const check = new StateCheck(db);
-  const listings = new Listings(db);
-  const odd = [...oddWork(check, declaration)];
+function repairQueue(parts: LocalParts): void {
+  const { mirror } = parts;
+  const check = new StateCheck(mirror.db);
+  const listings = new Listings(mirror.db);
+  const odd = [...oddWork(check, mirror.declaration)];
   if (odd.length > 0)
     mirror.apply(() => {
       const dirtySeq = mirror.sequence.next();
-      for (const one of odd) replaceOddWork(one, { declaration, queue, listings, dirtySeq });
+      for (const { row } of odd) replaceOddWork(row, parts, listings, dirtySeq);
     });
   const broken = check.brokenListings();
   if (broken.length > 0)
     mirror.apply(() => broken.forEach(({ resource, variant }) => listings.close(resource, variant)));
+}
+
+/** Removes such a row, and queues the read that it stood for, as far as that can be known. */
+function replaceOddWork(
+  row: OwnRow<"_work">,
+  { mirror: { declaration }, queue }: LocalParts,
+  listings: Listings,
+  dirtySeq: number,
+): void {
+  queue.remove(row.id);
+  const resource = declaration.resources.find(({ name }) => name === row.resource);
+  if (!resource) return;
+  const [kind, ...rest] = row.target.split(":");
+  const id = kind === "id" ? recordId(rest[0] ?? "") : null;
+  if (id !== null && resource.detail !== undefined) queue.add(repairRead(resource.name, id, dirtySeq));
+  if (kind !== "page") return;
+  // A reading without one of its pages would never be complete.
+  const variant = rest.slice(0, -1).join(":");
+  queue.drop(resource.name, `page:${variant}:`);
+  listings.close(resource.name, variant);
+  if (variantsOf(resource).includes(variant)) queue.add(sweepWork(resource.name, { variant }, dirtySeq));
 }
 
 function repairInbox({ mirror, queue, clock, selected }: LocalParts): void {
