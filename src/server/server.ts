@@ -34,7 +34,7 @@ type ServerLimits = Readonly<typeof defaultLimits>;
 const keptFor = { factor: 20, shortestMs: 20, longestMs: 1_000 };
 const wrongHost = "this page is not shown under that host name: see serve.hosts in the config";
 const noPost: Answer = { status: 405, why: "deliveries take POST", reason: "wrong_method" };
-const deliveryPath = /^\/webhooks\/([^/?#%]+)$/;
+const deliveryPath = /^\/webhooks\/([^/?#%]+)(?:\?|$)/;
 
 /**
  * Starts the HTTP server: paths, methods, limits, deadlines and the order of responses. What a delivery is
