@@ -45,7 +45,7 @@ export function formatDuration(ms: number): string {
 
 export function formatSize(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
-  if (bytes < 1e6) return `${(bytes / 1e3).toFixed(1)} kB`;
-  if (bytes < 1e9) return `${(bytes / 1e6).toFixed(1)} MB`;
+  if (bytes < 999_950) return `${(bytes / 1e3).toFixed(1)} kB`;
+  if (bytes < 999_950_000) return `${(bytes / 1e6).toFixed(1)} MB`;
   return `${(bytes / 1e9).toFixed(2)} GB`;
 }

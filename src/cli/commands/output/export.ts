@@ -2,7 +2,7 @@ import path from "node:path";
 import { isCalendarDay, localDate } from "../../../base/clock.ts";
 import { MirrorError } from "../../../base/errors.ts";
 import { someOf } from "../../../base/names.ts";
-import { formatSize } from "../../../base/units.ts";
+import { counted, formatSize } from "../../../base/units.ts";
 import { unobeyed } from "../../../connector/export-choices.ts";
 import { exportTables, type ExportResult } from "../../../export/export-tables.ts";
 import type { ExportParts, ExportRequest, ExportWatch } from "../../../export/plan/export-request.ts";
@@ -134,7 +134,9 @@ function resultOf(
   // A workbook is one file of several tables.
   const sizes = new Map(written.map((one) => [one.file, one.bytes]));
   const bytes = [...sizes.values()].reduce((sum, each) => sum + each, 0);
-  const lines = [`${company}: ${files.length} files written, ${formatSize(bytes)}: ${path.dirname(file)}`];
+  const lines = [
+    `${company}: ${counted(files.length, "file")} written, ${formatSize(bytes)}: ${path.dirname(file)}`,
+  ];
   if (uploaded) {
     const [sent, there, gone] = [uploaded.written, uploaded.unchanged, uploaded.removed];
     lines.push(`  ${sent.length} objects sent, ${there.length} were there already, ${gone.length} removed`);

@@ -59,7 +59,7 @@ async function publishScope(
     document: { ...facts, ...(moment && { as_of: moment.at }) },
     lines: [
       lineOf(company, made),
-      ...(shown === null ? [] : [`  datasette --immutable ${file} --metadata ${shown}`]),
+      ...(shown === null ? [] : [`  datasette --immutable ${forShell(file)} --metadata ${forShell(shown)}`]),
     ],
   };
 }
@@ -71,6 +71,9 @@ function lineOf(
   const what = made.outcome === "written" ? "report written" : "nothing changed since the last report";
   return `${name}: ${what}: ${made.file} (${formatSize(made.bytes)})`;
 }
+
+/** A path as a word of a shell's line. */
+const forShell = (file: string) => (/^[\w./-]+$/.test(file) ? file : `'${file.replaceAll("'", `'\\''`)}'`);
 
 /** What Datasette shows about a report says when it is from and what is missing: where there is one, it follows the report. */
 function writeMetadata(

@@ -1,7 +1,7 @@
 import { abortAfter } from "../../../base/cancellation.ts";
 import { MirrorError } from "../../../base/errors.ts";
 import type { RecordRef } from "../../../base/ids.ts";
-import { formatCount, formatSize } from "../../../base/units.ts";
+import { counted, formatCount, formatSize } from "../../../base/units.ts";
 import type { FileKind } from "../../../connector/resource.ts";
 import { connectService } from "../../../runs/service-connection.ts";
 import { FileArchive } from "../../../files/archive.ts";
@@ -60,7 +60,7 @@ export function fetchCompanyFiles(scope: CompanyScope, request: FilesRequest) {
     const left = pending > 0 ? `; ${formatCount(pending)} still to be fetched` : "";
     const bad = result.problems > 0 ? `; ${formatCount(result.problems)} without a file` : "";
     const problems = await readExisting(scope, (db) => new PendingFiles(db).problems(mostNamed));
-    const what = `${formatCount(written)} files written to ${folder} (${formatSize(bytes)})${bad}${left}`;
+    const what = `${counted(written, "file")} written to ${folder} (${formatSize(bytes)})${bad}${left}`;
     return {
       outcome,
       pending,
