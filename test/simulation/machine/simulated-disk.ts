@@ -13,7 +13,8 @@ import type { SeededChoice } from "../../support/seeded-choice.ts";
 
 /** The files of one company, in a folder in memory. A crash moves on to another folder, so that who died writes into the old one. */
 export class SimulatedDisk {
-  private readonly root: string;
+  /** Of another name in each simulation. */
+  readonly root: string;
   private generation = 0;
 
   constructor(root: string, template: string | null) {

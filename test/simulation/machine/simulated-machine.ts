@@ -90,7 +90,8 @@ export class SimulatedMachine {
   }
 
   /** Notes what happened, for the story of the seed; I1: statements fit the tables, also after a rollback. */
-  note(what: string): void {
+  note(happened: string): void {
+    const what = happened.replaceAll(this.disk.root, "");
     if (/(?:has no|no such) (?:column|table)/.test(what)) this.broken.push(`I1 ${what}`);
     this.story.push(`${(this.time.passedMs / 1000).toFixed(3)} ${what}`);
   }

@@ -44,8 +44,8 @@ test.each(seeds)(
 
 test("a seed that is simulated again does the same things at the same times", async () => {
   const [once, again] = [
-    await simulateScenario(scenarioFromSeed(3, "wide")),
-    await simulateScenario(scenarioFromSeed(3, "wide")),
+    await simulateScenario(scenarioFromSeed(7)),
+    await simulateScenario(scenarioFromSeed(7)),
   ];
   expect(again.story).toEqual(once.story);
   expect(again.traceHash).toBe(once.traceHash);
