@@ -37,6 +37,8 @@ interface BackupParts {
   readonly clock: Clock;
   readonly version: string;
   readonly signal: AbortSignal;
+  /** Before each file, with how many are stored. */
+  readonly onFile: (file: string, done: number) => void;
 }
 
 /**
@@ -51,7 +53,7 @@ interface BackupParts {
 export async function makeBackup(
   company: string,
   files: MirrorFiles,
-  { keyPlaces, store, contents, keep, clock, version, signal }: BackupParts,
+  { keyPlaces, store, contents, keep, clock, version, signal, onFile }: BackupParts,
 ) {
   assertThere(files.mirror, `there is no mirror of ${company} to back up`);
   using _ = takeWriterLock(files.backupLock, "backup", `the backup of ${company}`);
@@ -77,6 +79,7 @@ export async function makeBackup(
       const stored: BackupFile[] = [];
       for await (const [file, source] of sourcesOf(mirror, files, keyPlaces, contents, signal)) {
         throwIfAborted(signal, "the backup was interrupted; earlier ones are kept");
+        onFile(file, stored.length);
         try {
           stored.push({ file, ...(await putChecked(store, `${company}/${id}/${file}`, source, right)) });
         } catch (error) {

@@ -42,6 +42,8 @@ interface RestoreParts {
   readonly id: string | null;
   readonly clock: Clock;
   readonly signal: AbortSignal;
+  /** Before each file is fetched, with how many are, of how many. */
+  readonly onFile: (file: string, done: number, of: number) => void;
 }
 
 /**
@@ -56,7 +58,7 @@ interface RestoreParts {
  * @throws MirrorError `locked` while a process writes the mirror or its files, `identity`, `not_found` without a backup, `database`
  */
 export async function restoreBackup(files: MirrorFiles, parts: RestoreParts) {
-  const { store, signal } = parts;
+  const { store, signal, onFile } = parts;
   const { folder, id, ids } = await findBackup(parts);
   const address = `${store.address} ${folder}/${id}`;
   const text = await readText(store, `${folder}/${id}/${manifestName}`, signal);
@@ -65,8 +67,9 @@ export async function restoreBackup(files: MirrorFiles, parts: RestoreParts) {
   using _ = takeWriterLock(files.lock, "restore");
   try {
     rmSync(files.restoreStaging, { recursive: true, force: true });
-    for (const each of backup.files) {
+    for (const [done, each] of backup.files.entries()) {
       throwIfAborted(signal, "the restore was interrupted: nothing was touched");
+      onFile(each.file, done, backup.files.length);
       const damaged = (cause?: unknown) =>
         new MirrorError("database", `the backup is damaged: ${each.file} of ${store.address}`, {
           hint: "It has other bytes than its manifest says. `restore --at` takes an older backup; check the disk.",

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import {
+  appendFileSync,
   readdirSync,
   chmodSync,
   existsSync,
@@ -12,9 +13,10 @@ import {
 } from "node:fs";
 import path from "node:path";
 import { expect, describe, onTestFinished, test } from "vitest";
-import { runCommand } from "../support/program/cli.ts";
+import { jsonLines, runCommand, type InvocationParts } from "../support/program/cli.ts";
 import { writeServeConfig } from "../support/program/serve.ts";
 import { aMirroredCompany, sync, type Company } from "../support/company/company.ts";
+import { dayMs } from "../../src/base/clock.ts";
 import { copyMirror } from "../../src/backup/copy-mirror.ts";
 import { idOfBackup } from "../../src/backup/stored-backups.ts";
 import { openDatabase } from "../../src/store/database.ts";
@@ -24,6 +26,7 @@ import { openHasty } from "../support/mirror/mirror.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 import { s3Env, startS3 } from "../support/export/s3-server.ts";
 import { put } from "../support/mirror/store.ts";
+import { jumpingClock } from "../support/terminal/terminal.ts";
 
 /** A company with a mirror, and the folder or bucket of its backups. */
 async function aMirrored(): Promise<Company & { readonly backups: string }> {
@@ -34,10 +37,10 @@ async function aMirrored(): Promise<Company & { readonly backups: string }> {
 /** Where the backups of a company are, with what opens a bucket. */
 type BackedUp = Company & { readonly backups: string; readonly env?: Readonly<Record<string, string>> };
 
-async function run(company: Omit<BackedUp, "backups">, args: readonly string[]) {
+async function run(company: Omit<BackedUp, "backups">, args: readonly string[], parts: InvocationParts = {}) {
   const { env = {} } = company;
   const config = path.join(company.folder, "config.yaml");
-  return runCommand([...args, "--config", config], { cwd: company.folder, env });
+  return runCommand([...args, "--config", config], { cwd: company.folder, env, ...parts });
 }
 
 async function backUp(company: BackedUp, ...more: string[]): Promise<string> {
@@ -340,4 +343,22 @@ test("a bucket holds backups as a folder does", async () => {
   expect([code, stdout]).toEqual([0, expect.stringContaining(second)]);
   for (const name of [".acme.backup", ".acme.restore"])
     expect(existsSync(path.join(company.folder, name))).toBe(false);
+});
+
+test.each([
+  ["backup", "acme: storing file 1: mirror.db"],
+  ["restore", "acme: fetching file 1 of 1: mirror.db"],
+  ["prune", "acme: going through what is old"],
+])("a long %s says without a terminal what it is at", async (command, said) => {
+  const company = await aMirrored();
+  await backUp(company, "--no-keys");
+  appendFileSync(path.join(company.folder, "config.yaml"), "\nretention: { changes: 1h }\n");
+  const place = { backup: ["--to", company.backups], restore: ["--from", company.backups] }[command] ?? [];
+  const { code, stderr } = await run(company, [command, ...place], {
+    clock: jumpingClock(Date.now() + dayMs),
+  });
+  expect({ code, lines: jsonLines(stderr).map(({ msg }) => msg) }).toMatchObject({
+    code: 0,
+    lines: expect.arrayContaining([said]),
+  });
 });

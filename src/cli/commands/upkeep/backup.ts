@@ -31,7 +31,13 @@ export function backupCompany(
   return recorded(scope, backupStep, async () => {
     const store = openStore(to, context, 0o600);
     const parts = { keyPlaces, store, contents: storeOfFiles(scope), keep, clock, version, signal };
-    const { id, ids, manifest, removed } = await makeBackup(company.name, files, parts);
+    const made = context.showing((show) => {
+      show(() => `${company.name}: copying the mirror`);
+      const onFile = (file: string, done: number) =>
+        show(() => `${company.name}: storing file ${done + 1}: ${file}`);
+      return makeBackup(company.name, files, { ...parts, onFile });
+    });
+    const { id, ids, manifest, removed } = await made;
     warnOfFuture(scope, ids);
     const { seq, taken_at } = manifest;
     const bytes = manifest.files.reduce((sum, { size_bytes: size }) => sum + size, 0);
@@ -75,7 +81,11 @@ export const restoreCommand: CommandRun<"restore"> = (context, { options, config
     const isFile = statSync(from, { throwIfNoEntry: false })?.isFile() ?? false;
     const store = isFile ? mirrorCopy(from) : openStore(from, context);
     const asked = { company, keyPlaces, id: options.at ?? null, anyName };
-    const restored = await restoreBackup(files, { ...asked, declaration, store, clock, signal });
+    const restored = await context.showing((show) => {
+      const onFile = (file: string, done: number, of: number) =>
+        show(() => `${company}: fetching file ${done + 1} of ${of}: ${file}`);
+      return restoreBackup(files, { ...asked, declaration, store, clock, signal, onFile });
+    });
     const { id, ids, replaced } = restored;
     warnOfFuture(scope, ids);
     const { taken_at, seq } = restored.backup;

@@ -7,9 +7,13 @@ import { forEachCompany } from "../../runs/each-company.ts";
 
 export const pruneCommand: CommandRun<"prune"> = (context, { options, config }) =>
   forEachCompany(context, config, async (scope) => {
-    const report = await prune(scope, options.dryRun);
+    const { name } = scope.company;
+    const report = await context.showing((show) => {
+      show(() => `${name}: going through what is old`);
+      return prune(scope, options.dryRun);
+    });
     const outcome = report.finished ? "complete" : "interrupted";
-    return { document: report, lines: linesOf(scope.company.name, report), outcome };
+    return { document: report, lines: linesOf(name, report), outcome };
   });
 
 /** Throws as `askDaemon`, or MirrorError `locked` while another process writes the mirror. */
