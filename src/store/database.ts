@@ -111,7 +111,8 @@ const unopened = "the database cannot be opened";
 /** What happened: its codes of SQLite or the system, what to do, and whether it may be over when it is tried again. */
 const faults: Readonly<Record<string, readonly [RegExp, string, boolean]>> = {
   "the disk is full": [
-    /^SQLITE_FULL|^(ENOSPC|EFBIG|EDQUOT)$/,
+    // SQLite cannot make the memory that connections share: a file beside the database, too.
+    /^SQLITE_(FULL|IOERR_SHMSIZE)|^(ENOSPC|EFBIG|EDQUOT)$/,
     "Free some space and run it again: everything committed is kept.",
     true,
   ],

@@ -82,6 +82,7 @@ describe("what SQLite says becomes what the user can do", () => {
   // Fault: disk | SQLite or the system reports a full disk, an I/O error, damage, no permission | the error's code | a sentence that says which, and whether it may pass
   test.each([
     ["SQLITE_FULL", "the disk is full", true],
+    ["SQLITE_IOERR_SHMSIZE", "the disk is full", true],
     ["ENOSPC", "the disk is full", true],
     ["SQLITE_BUSY_SNAPSHOT", "the database is busy", true],
     ["SQLITE_CORRUPT_VTAB", "the database is damaged", false],
