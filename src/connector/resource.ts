@@ -144,7 +144,9 @@ export function pathOf(template: string, id: number | bigint): string {
   return template.replace(/\{[^}]+\}/, String(id));
 }
 
-type Declared = Omit<Resource, "fields" | "gives" | "previewFields">;
+/** @default singular: the name without its last letter; origin: published */
+type Declared = Omit<Resource, "fields" | "gives" | "previewFields" | "singular" | "origin"> &
+  Partial<Pick<Resource, "singular" | "origin">>;
 
 /** The resources whose records bring these, in details or in lists of their own; none: these have a list. */
 export function sourcesOf({ list }: Resource): string[] {
@@ -154,7 +156,9 @@ export function sourcesOf({ list }: Resource): string[] {
 
 /** A resource as its connector declares it; the fields follow from the record types. */
 export function defineResource(declared: Declared): Resource {
-  const fields = fieldsOf(declared.record);
-  if (!declared.preview) return Object.freeze({ ...declared, fields, gives: "full" });
-  return Object.freeze({ ...declared, fields, gives: "preview", previewFields: fieldsOf(declared.preview) });
+  const { name, record, preview } = declared;
+  const usual = { singular: name.slice(0, -1), origin: "published" } as const;
+  const whole = { ...usual, ...declared, fields: fieldsOf(record) };
+  if (!preview) return Object.freeze({ ...whole, gives: "full" });
+  return Object.freeze({ ...whole, gives: "preview", previewFields: fieldsOf(preview) });
 }

@@ -39,9 +39,7 @@ for (let i = 0; i < 3; i++) add(`flag${i}`, boolean(), `(n + ${i}) % 2`);
 
 const wide = defineResource({
   name: "invoices",
-  singular: "invoice",
   title: "Invoices",
-  origin: "published",
   record: record({ id: integer(), ...shape }),
   list: { kind: "paged", path: "/invoices", perPage: 500, params: {} },
   detail: "/invoices/{id}",

@@ -20,9 +20,7 @@ export function walkedResource(name: string, title: string, details: WalkedDetai
   const changes = { since: "updated_since", stamp: "updated_at", overlapMs: 3_600_000 };
   return defineResource({
     name,
-    singular: name.slice(0, -1),
     title,
-    origin: "published",
     list: { kind: "walked", path: `/${name}.json`, pageSize, changes },
     detail: `/${name}/{id}.json`,
     ...details,
@@ -36,7 +34,7 @@ export function smallResource(
   { path, ...details }: Pick<Resource, "record" | "doc"> & { readonly path: string },
 ) {
   const list = { kind: "whole", path, body: "array" } as const;
-  return defineResource({ name, singular: name.slice(0, -1), title, origin: "published", list, ...details });
+  return defineResource({ name, title, list, ...details });
 }
 
 /** A line; those of templates lack the totals. */

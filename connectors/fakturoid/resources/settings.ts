@@ -25,7 +25,6 @@ export const account = defineResource({
   name: "account",
   singular: "account",
   title: "Account",
-  origin: "published",
   record: accountRecord,
   list: { kind: "single", path: "/account.json", counters: ["api_calls_used"] },
   volatile: ["api_calls_used"],

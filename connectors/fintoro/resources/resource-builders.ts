@@ -1,15 +1,14 @@
 import { defineResource } from "../../../src/connector/resource.ts";
 import type { QuickPlan, RecordFiles, Resource } from "../../../src/connector/resource.ts";
 
-/** What a resource has besides its names; `singular` where it is not the name without its last letter. */
+/** What a resource has besides its names. */
 type Details = Pick<Resource, "record"> & Partial<Omit<Resource, "name" | "title" | "list" | "record">>;
 
 const listPath = (name: string) => `/${name.replaceAll("_", "-")}`;
 
-/** A published resource with a route for each record; singular and paths follow from the table's name. */
+/** A resource with a route for each record, which follows from the table's name. */
 export function resource(name: string, title: string, details: Details & Pick<Resource, "list">): Resource {
-  const [singular, detail] = [name.slice(0, -1), `${listPath(name)}/{id}`];
-  return defineResource({ name, singular, title, origin: "published", detail, ...details });
+  return defineResource({ name, title, detail: `${listPath(name)}/{id}`, ...details });
 }
 
 /** A resource that one answer holds in full. */

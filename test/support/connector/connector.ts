@@ -61,21 +61,18 @@ const bookQuery = z.strictObject({
 });
 
 /** What is read at a path. */
-function read(name: string, path: string, answer: Operation["answer"], more: Partial<Operation> = {}) {
-  return { name, method: "GET", path, status: 200, answer, ...more } as const;
+function read(name: string, path: string, answer: Operation["answer"]) {
+  return { name, method: "GET", path, status: 200, answer } as const;
 }
 
 const operations: readonly Operation[] = [
-  read("books.list", "/books", { kind: "list", schema: book, paged: true }, { query: bookQuery }),
+  { ...read("books.list", "/books", { kind: "list", schema: book, paged: true }), query: bookQuery },
   {
-    ...read(
-      "books.create",
-      "/books",
-      { kind: "record", schema: book },
-      { body: bookInput, idempotent: true },
-    ),
+    ...read("books.create", "/books", { kind: "record", schema: book }),
     method: "POST",
     status: 201,
+    body: bookInput,
+    idempotent: true,
   },
   read("books.show", "/books/{book}", { kind: "record", schema: book }),
   { ...read("books.delete", "/books/{book}", { kind: "nothing" }), method: "DELETE", status: 204 },
@@ -85,15 +82,7 @@ const operations: readonly Operation[] = [
 ];
 
 function whole(name: string, title: string, type: z.ZodObject): Resource {
-  const list = { kind: "whole", path: `/${name}` } as const;
-  return defineResource({
-    name,
-    singular: name.slice(0, -1),
-    title,
-    origin: "published",
-    record: type,
-    list,
-  });
+  return defineResource({ name, title, record: type, list: { kind: "whole", path: `/${name}` } });
 }
 
 /** A connector to a small library, for tests that would drown in a real one. */
@@ -107,9 +96,7 @@ export const library: ConnectorDeclaration = {
     whole("authors", "Authors", author),
     defineResource({
       name: "books",
-      singular: "book",
       title: "Books",
-      origin: "published",
       record: book,
       list: { kind: "paged", path: "/books", perPage: 100, params: { sortBy: "id" } },
       detail: "/books/{id}",

@@ -11,9 +11,7 @@ const parcel = t.record({
 
 const parcels = defineResource({
   name: "parcels",
-  singular: "parcel",
   title: "Parcels",
-  origin: "published",
   record: parcel,
   list: {
     kind: "walked",
@@ -28,7 +26,6 @@ const depot = defineResource({
   name: "depot",
   singular: "depot",
   title: "Depot",
-  origin: "published",
   record: t.record({ name: t.text() }),
   list: { kind: "single", path: "/depot" },
 });

@@ -60,7 +60,7 @@ type Shaped = Pick<Parameters<typeof defineResource>[0], "record" | "preview" | 
 export function published(name: string, singular: string, shaped: Shaped, hasDetail = true): Resource {
   const detail = hasDetail ? { detail: `/${name}/{id}` } : {};
   const title = name.charAt(0).toUpperCase() + name.slice(1);
-  return defineResource({ name, singular, title, origin: "published", ...shaped, ...detail });
+  return defineResource({ name, singular, title, ...shaped, ...detail });
 }
 
 const whole = (path: string) => ({ kind: "whole", path }) as const;
