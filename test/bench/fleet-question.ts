@@ -33,7 +33,6 @@ interface Time {
   readonly cpuMs: number;
 }
 
-/** A way to ask. */
 interface Way {
   /** How a table of all companies is named. */
   readonly from: (table: string) => string;

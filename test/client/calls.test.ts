@@ -34,7 +34,6 @@ type Input<M> = M extends (id: never, input: infer I, ...rest: never[]) => unkno
 type FirstOf<M> = M extends (input: infer I, ...rest: never[]) => unknown ? I : never;
 type Inputs = { readonly [G in keyof Groups]?: { readonly [M in keyof Groups[G]]?: Input<Groups[G][M]> } };
 
-/** Inputs of the calls that have one. */
 const inputs: Inputs = {
   numericalSeries: { list: { documentType: "credit-note" } },
   subjects: { search: { searchQuery: "Novák & syn", legalForm: "company", limit: 20 } },

@@ -7,20 +7,17 @@ export interface PlantedFault {
   readonly id: string;
   /** What it breaks; absent: a promise of the program beside the invariants. */
   readonly invariant?: Invariant;
-  /** From the project's folder. */
   readonly file: string;
   /** Stands in the file exactly once. */
   readonly find: string;
   readonly replace: string;
   /** What goes wrong with it, in one line. */
   readonly why: string;
-  /** Test files that find it. */
   readonly tests: readonly string[];
   /** Why the simulation cannot find it. Not given: it has to. */
   readonly outsideSimulation?: string;
 }
 
-/** Why the simulation cannot find some faults. */
 export const outside = {
   network: "the simulated network stands in for connections and compressed bodies",
   earlier: "only a mirror of an earlier version has rows with such a field and without its column",

@@ -8,7 +8,6 @@ const centsOf = (value: unknown) => Math.round(Number(value) * 100);
 const sumOf = (parts: readonly Dict[], field: string) =>
   parts.reduce((total, part) => total + centsOf(part[field]), 0);
 
-/** Every record of a sandbox, by table. */
 async function booksOf(seed: number, records = 60, today = "2026-11-20") {
   const { control } = await openSandbox({ records, seed, today });
   return (table: string) => [...(control.snapshot().get(table)?.values() ?? [])] as Dict[];

@@ -51,10 +51,9 @@ export class PlannedCompany {
       this.change(table as keyof typeof parents, count, issuedAt);
   }
 
-  /** One run now. */
   async sync(ending: Ending = { kind: "by itself" }): Promise<RunSummary> {
     const { machine, time } = this;
-    const process = new SimulatedProcess(machine, ending, { token: machine.tokens.own });
+    const process = new SimulatedProcess(machine, ending, machine.tokens.own);
     const activity = { ...usualSync, scrub: true };
     const options = { activity, durationMs: 0, seed: 1, acceptIdentity: false, budget: this.budget };
     const program = new SimulatedProgram(machine, process, options);
@@ -78,7 +77,6 @@ export class PlannedCompany {
     return new Map(asked.map(({ route, search, hitAtMs }) => [`${route}?${search}`, hitAtMs]));
   }
 
-  /** What a check finds in the mirror between two runs. */
   look<T>(check: (mirror: MirrorContents, seen: SimulatedMachine) => T): T {
     return look(this.disk.mirror, (db) => check(new MirrorContents(db), this.machine));
   }
@@ -121,7 +119,6 @@ export function isSlow({ route, search }: Exchange): boolean {
   return /\/\d+$/.test(route) || isOfParent(search);
 }
 
-/** Is it the first page of a list? */
 export function beginsList({ route, search }: Exchange): boolean {
   return !/\/\d+$/.test(route) && !isOfParent(search) && !/\bpage=(?!1\b)/.test(search);
 }

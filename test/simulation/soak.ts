@@ -20,26 +20,21 @@ const changeEveryMs = 5_000;
 /** Events that never come, that come twice, and all in another order than they happened. */
 const deliveries = { losses: 0.2, duplicates: 0.2, reorder: 1 };
 
-/** What is served, and for how long. */
 export interface SoakPlan {
   /** Under load. */
   readonly durationMs: number;
   readonly companies: number;
-  /** Kills of the daemon before it is measured. */
   readonly kills: number;
-  /** Time between two rounds of the load. */
   readonly roundMs: number;
   /** Until the daemon is at rest. Rechecks are due a minute later, and statements that nobody uses go each minute. */
   readonly restMs: number;
 }
 
-/** What a soak found. */
 interface SoakResult {
   readonly lines: readonly string[];
   readonly broken: readonly string[];
 }
 
-/** A soak under way. */
 interface Soak {
   readonly many: ManyCompanies;
   readonly plan: SoakPlan;
@@ -121,7 +116,6 @@ async function loadWithChanges(one: Soak, durationMs: number): Promise<void> {
   await stop();
 }
 
-/** Runs and SIGHUPs for so long. */
 async function load(one: Soak, durationMs: number): Promise<void> {
   const { many, plan, daemon, stalls, runs } = one;
   const startedMs = performance.now();
@@ -148,7 +142,6 @@ async function heapAtRest({ many, plan, daemon, runs }: Soak): Promise<number> {
   return (await askProbe(daemon.child, { collect: true })).heapBytes;
 }
 
-/** Of all companies so far. */
 function eventsIn({ names, mirror }: ManyCompanies): number {
   return names.reduce((sum, _, i) => sum + count(mirror(i), "SELECT count(*) FROM _inbox"), 0);
 }

@@ -2,7 +2,6 @@ import type { Random } from "../../src/base/random.ts";
 
 export type SeededChoice = ReturnType<typeof seededChoice>;
 
-/** Choices drawn from a random source. */
 export function seededChoice(random: Random) {
   const below = (limit: number) => Math.floor(random.next() * limit);
   return {

@@ -5,7 +5,6 @@
 import * as re from "../../support/export/recount.ts";
 import type { Dict, Records, Row } from "../../support/export/recount.ts";
 
-/** The records of a company and the day of its report. */
 export interface Books {
   readonly records: Records;
   readonly today: string;
@@ -24,7 +23,6 @@ export const invoicesOf = ({ records }: Books) => re.of(records, "invoices");
 export const creditNotesOf = ({ records }: Books) => re.of(records, "credit_notes");
 export const isInvoice = (json: Dict) => json["invoiceId"] === undefined;
 
-/** Invoices, then credit notes. */
 export function billsOf(books: Books): readonly Dict[] {
   return [...invoicesOf(books), ...creditNotesOf(books)];
 }

@@ -173,7 +173,6 @@ function orderList(books: Books): Row[] {
     .map((json) => ({ order_id: json["id"] as number, ...followed(books, json) }));
 }
 
-/** By view. */
 export const documentOracles: Readonly<Record<string, Oracle>> = {
   v_invoices: invoiceList,
   v_write_offs: writeOffs,

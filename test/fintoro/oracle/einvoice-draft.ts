@@ -98,7 +98,6 @@ const rules: Readonly<Record<string, (draft: Draft) => boolean>> = {
   "PEPPOL-EN16931-R020": ({ seller }) => hasEndpoint(seller),
 };
 
-/** The rules that a draft breaks, in order. */
 export function brokenRules(draft: Draft): string[] {
   return Object.keys(rules)
     .filter((rule) => rules[rule]?.(draft) === false)

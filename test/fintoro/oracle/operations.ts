@@ -96,7 +96,6 @@ function unpaidProformas(books: Books): Row[] {
     }));
 }
 
-/** The supplier's name as on the receipt. */
 const printed = (json: Dict) => (re.part(json, "supplier")["name"] ?? null) as string | null;
 
 function purchasesBySupplier(books: Books): Row[] {
@@ -122,7 +121,6 @@ function purchasesBySupplier(books: Books): Row[] {
     });
 }
 
-/** Every item by warehouse, with its value at the purchase price. */
 function stock(books: Books): Row[] {
   return re.of(books.records, "price_list_items").flatMap((item) =>
     re.parts(item, "stocks").map(({ warehouseId, stockQuantity }) => {
@@ -177,7 +175,6 @@ function numberGaps(books: Books): Row[] {
   });
 }
 
-/** By view. */
 export const operationOracles: Readonly<Record<string, Oracle>> = {
   v_unpaid_proformas: unpaidProformas,
   v_pipeline: pipeline,

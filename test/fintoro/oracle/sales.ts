@@ -205,7 +205,6 @@ function paymentsByDay(books: Books): Row[] {
     }));
 }
 
-/** By view. */
 export const salesOracles: Readonly<Record<string, Oracle>> = {
   v_revenue_by_month: revenueBy("month"),
   v_revenue_by_year: revenueBy("year"),

@@ -3,7 +3,6 @@ import type { Dict, Row } from "../../support/export/recount.ts";
 import * as b from "./books.ts";
 import type { Books, Oracle } from "./books.ts";
 
-/** Base and VAT of a document at one rate. */
 interface Part {
   readonly json: Dict;
   readonly vatRate: number | null;
@@ -173,7 +172,6 @@ function salesLines(books: Books): Row[] {
   });
 }
 
-/** By view. */
 export const vatOracles: Readonly<Record<string, Oracle>> = {
   v_vat_documents: vatDocuments,
   v_vat_by_month: vatByMonth,

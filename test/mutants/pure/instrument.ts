@@ -3,7 +3,6 @@ import { parseAst } from "rolldown/parseAst";
 import { conditions, expressionMutants, isNode, isRemovable, type Node } from "./operators.ts";
 import type { Part } from "./parts.ts";
 
-/** One small fault. */
 export interface Mutant {
   readonly id: number;
   readonly file: string;
@@ -65,7 +64,6 @@ function plant(file: string, source: string, mutants: Mutant[]): string {
   return source.slice(0, program.start) + emit(program, false, false) + source.slice(program.end);
 }
 
-/** Children in the order of the text. */
 function childrenOf(node: Node): [key: string, child: Node][] {
   const found = Object.entries(node).flatMap(([key, value]) =>
     (Array.isArray(value) ? value : [value]).filter(isNode).map((child): [string, Node] => [key, child]),

@@ -6,7 +6,6 @@ export interface Node {
   readonly [key: string]: unknown;
 }
 
-/** Is it a node of the tree? */
 export function isNode(value: unknown): value is Node {
   return typeof value === "object" && value !== null && typeof (value as Node).type === "string";
 }
@@ -56,7 +55,6 @@ const dropped = new Set([
   "trim",
 ]);
 
-/** What may stand instead of this expression. */
 export function expressionMutants(node: Node, text: (node: Node) => string, isMessage: boolean): string[] {
   switch (node.type) {
     case "BinaryExpression":
@@ -117,7 +115,6 @@ export const conditions: Readonly<Record<string, readonly string[]>> = {
   ForStatement: ["false"],
 };
 
-/** Statements that may be left out. */
 export function isRemovable(node: Node): boolean {
   if (node.type === "ThrowStatement" || node.type === "ContinueStatement") return true;
   if (node.type !== "ExpressionStatement" || typeof node["directive"] === "string") return false;

@@ -43,7 +43,6 @@ export const parts: Readonly<Record<string, Part>> = {
   },
 };
 
-/** The part of this name. */
 export function partNamed(name: string | undefined): Part {
   const part = parts[name ?? ""];
   if (!part) throw new Error(`no part is named ${name}: ${Object.keys(parts).join(", ")}`);

@@ -11,7 +11,6 @@ export class MutantSwitch {
   active = 0;
   /** At work whenever no try says otherwise. */
   lasting = 0;
-  /** Mutants met since `begin`. */
   met = new Set<number>();
   asked = 0;
   most = Infinity;
@@ -45,7 +44,6 @@ export class MutantSwitch {
 export class Progress {
   readonly folder: string;
   readonly killed: Set<number>;
-  /** Names of tests that are done. */
   readonly tried: Set<string>;
   private readonly met: Set<number>;
 
@@ -56,7 +54,6 @@ export class Progress {
     this.tried = new Set(this.lines("tried"));
   }
 
-  /** The numbers in one of the files. */
   numbers(name: "killed" | "met" | "loaded" | "trying"): number[] {
     return this.lines(name).map(Number);
   }

@@ -3,7 +3,6 @@ import type { TableName } from "../service/service-types.ts";
 import type { Check } from "./mirror-contents.ts";
 import { shownMistakes } from "./expected-rows.ts";
 
-/** Tables that a usual run reads lists of. */
 const listedTables = [
   "company",
   "units",
@@ -38,24 +37,21 @@ export const unlikeLists: Check = (mirror, { service }) => {
  */
 export const unlikeItsInvoice: Check = (mirror, { service }) => {
   if (service.options.lag !== "none") return [];
+  const { changes } = mirror;
   const records = recordsNow(service, "contact_activity_logs");
-  const changes = mirror.changes.map(({ resource, record_id: id, cause }, at) => ({
-    resource,
-    id,
-    cause,
-    at,
-  }));
-  const lastOf = (table: TableName, id: number | undefined) =>
-    changes.findLast((one) => one.resource === table && one.id === id);
+  const lastOf = (table: TableName, id: number) =>
+    changes.findLastIndex((one) => one.resource === table && one.id === id);
   return [...mirror.records("contact_activity_logs").values()].flatMap(({ id, isDeleted, json }) => {
     const now = records.get(id);
     if (isDeleted || json === null || !now) return [];
     const here = shownDocument(json);
     if (!here || JSON.stringify(here) === JSON.stringify(shownDocument(now.detail))) return [];
     const last = lastOf("invoices", here.documentId);
-    const isLater = last && last.at > (lastOf("contact_activity_logs", id)?.at ?? -1);
-    if (!isLater || last.cause === "webhook") return [];
-    return [`I11 contact_activity_logs ${id}: shows invoice ${last.id} as it was before its last change`];
+    const isLater = last > lastOf("contact_activity_logs", id);
+    if (!isLater || changes[last]?.cause === "webhook") return [];
+    return [
+      `I11 contact_activity_logs ${id}: shows invoice ${here.documentId} as it was before its last change`,
+    ];
   });
 };
 

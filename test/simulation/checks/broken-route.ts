@@ -4,7 +4,7 @@ import type { MirrorContents, Observation } from "./mirror-contents.ts";
 /** The request after which each record was deleted last, by its table and id. */
 export function lastDeletions({ changes }: MirrorContents): ReadonlyMap<string, string | null> {
   const deletions = changes.filter(({ op }) => op === "delete");
-  return new Map(deletions.map((one) => [`${one.resource} ${one.record_id}`, one.request_id]));
+  return new Map(deletions.map((one) => [`${one.resource} ${one.id}`, one.requestId]));
 }
 
 /**
@@ -23,7 +23,7 @@ export function wasDeniedAlone(
   if (!asked || !deniedAtMs.has(`${table} ${id}`)) return false;
   const deniedMs = receivedAtMs.get(asked.requestId) ?? asked.hitAtMs;
   const live = new Set<number>();
-  for (const { resource, record_id: other, op, request_id: by } of mirror.changes) {
+  for (const { resource, id: other, op, requestId: by } of mirror.changes) {
     const cameMs = by === null ? undefined : (receivedAtMs.get(by) ?? exchanges.get(by)?.hitAtMs);
     if (resource !== table || other === Number(id) || cameMs === undefined || cameMs > deniedMs) continue;
     if (op === "delete") live.delete(other);

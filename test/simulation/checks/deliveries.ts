@@ -2,10 +2,10 @@ import type { Check } from "./mirror-contents.ts";
 
 /** I6 and I12: each delivery that was answered 2xx is kept, byte for byte; I7: none is kept twice. */
 export const lostDeliveries: Check = (mirror, { acknowledged }) => {
-  const stored = new Map(mirror.events.map((one) => [one.event_id, one]));
+  const stored = new Map(mirror.events.map((one) => [one.id, one]));
   const doubled = mirror.events
-    .filter((one) => stored.get(one.event_id) !== one)
-    .map(({ event_id: id }) => `I7 event ${id}: stored twice`);
+    .filter((one) => stored.get(one.id) !== one)
+    .map(({ id }) => `I7 event ${id}: stored twice`);
   const lost = [...acknowledged].flatMap(([id, body]) => {
     const kept = stored.get(id);
     if (!kept) return [`I6 event ${id}: answered 2xx, and not kept`];
@@ -19,7 +19,7 @@ export const leftToRead: Check = (mirror) => {
   const work = "SELECT resource || ' ' || target || ': ' || state || ', ' || reason FROM _work";
   const waiting = mirror.events.filter(({ state }) => state === "waiting");
   return [
-    ...waiting.map(({ event_id: id, type }) => `I4 ${type} ${id}: waits at rest`),
+    ...waiting.map(({ id, type }) => `I4 ${type} ${id}: waits at rest`),
     ...(mirror.db.prepare(work).pluck().all() as string[]).map((what) => `I4 left in the queue: ${what}`),
   ];
 };

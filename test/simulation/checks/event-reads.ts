@@ -11,16 +11,14 @@ const earlyMs = 30_000;
 export const waitingWithoutRead: Check = (mirror, { arrivals, asked }) => {
   const sql = `SELECT resource || ' ' || target, state FROM _work WHERE state = 'dead' OR (state = 'ready' AND due_ms > 0)`;
   const postponed = new Map(mirror.db.prepare(sql).raw().all() as [string, string][]);
-  return mirror.events.flatMap(({ event_id: id, type, state, resource, target }) => {
+  return mirror.events.flatMap(({ id, type, state, resource, target }) => {
     const how = state === "waiting" ? postponed.get(`${resource} ${target}`) : undefined;
     const arrivedMs = arrivals.get(id);
     if (how === undefined || arrivedMs === undefined) return [];
     const lastMs = asked.get(recordOf(resource, target))?.at(-1)?.sentAtMs ?? -Infinity;
-    return lastMs >= arrivedMs
-      ? []
-      : [
-          `I4 ${type} ${id}: its record is ${how === "dead" ? "set aside" : "not due"}, and was not read since`,
-        ];
+    if (lastMs >= arrivedMs) return [];
+    const why = how === "dead" ? "set aside" : "not due";
+    return [`I4 ${type} ${id}: its record is ${why}, and was not read since`];
   });
 };
 
@@ -28,20 +26,19 @@ export const waitingWithoutRead: Check = (mirror, { arrivals, asked }) => {
 export const doneByNothing: Check = ({ events }) =>
   events
     .filter(({ outcome }) => outcome === "stale")
-    .map(({ event_id: id, type }) => `I4 ${type} ${id}: done by an answer that was not used`);
+    .map(({ id, type }) => `I4 ${type} ${id}: done by an answer that was not used`);
 
 /** I4: a record that was read soon after its event is read once more: the event may come before its change. */
 export const readTooSeldom: Check = (mirror, { arrivals, asked }) => {
   const work = queuedTargets(mirror);
-  return mirror.events.flatMap(({ event_id: id, type, state, resource, target, request_id: requestId }) => {
+  return mirror.events.flatMap(({ id, type, state, resource, target, requestId }) => {
     const arrivedMs = arrivals.get(id);
     if (state !== "done" || arrivedMs === undefined || work.has(`${resource} ${target}`)) return [];
     const reads = asked.get(recordOf(resource, target)) ?? [];
     const last = reads.at(-1);
     if (!last || last.requestId !== requestId || last.sentAtMs - arrivedMs > earlyMs) return [];
-    return [
-      `I4 ${type} ${id}: its record was read ${Math.round(last.sentAtMs - arrivedMs)} ms after it, and is not read again`,
-    ];
+    const laterMs = Math.round(last.sentAtMs - arrivedMs);
+    return [`I4 ${type} ${id}: its record was read ${laterMs} ms after it, and is not read again`];
   });
 };
 

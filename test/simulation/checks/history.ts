@@ -15,7 +15,7 @@ const previewed: ReadonlySet<TableName> = new Set<TableName>(["invoices", "price
 export const staleOverwrites: Check = (mirror, { service }) => {
   const byRequest = new Map(service.exchanges.map((one) => [one.requestId, one]));
   const last = new Map<string, { read: Exchange; isDetail: boolean }>();
-  return mirror.changes.flatMap(({ resource, record_id: id, request_id: requestId, after }) => {
+  return mirror.changes.flatMap(({ resource, id, requestId, after }) => {
     const key = `${resource} ${id}`;
     // An answer without a request id, or rows made anew. What was deleted so may come back as a preview.
     if (requestId === null && after === null) last.delete(key);
@@ -34,7 +34,7 @@ export const staleOverwrites: Check = (mirror, { service }) => {
 /** I2: after a change the record is what the read that the change names showed of it. */
 export const changesUnlikeTheirRead: Check = (mirror, { service: { company, exchanges } }) => {
   const byRequest = new Map(exchanges.map((one) => [one.requestId, one]));
-  return mirror.changes.flatMap(({ resource, record_id: id, op, cause, request_id: requestId, after }) => {
+  return mirror.changes.flatMap(({ resource, id, op, cause, requestId, after }) => {
     const read = requestId === null ? undefined : byRequest.get(requestId);
     if (!read || after === null || cause === "schema") return [];
     const shown = company.log.at(resource, id, read.asOfMs);
@@ -70,7 +70,7 @@ export const falseTombstones: Check = (mirror, seen) => {
  */
 export const unaskedDeletions: Check = (mirror, { service }) => {
   const byRequest = new Map(service.exchanges.map((one) => [one.requestId, one]));
-  return mirror.changes.flatMap(({ resource, record_id: id, op, request_id: requestId, before }) => {
+  return mirror.changes.flatMap(({ resource, id, op, requestId, before }) => {
     const read = requestId === null ? undefined : byRequest.get(requestId);
     if (op !== "delete" || !read) return [];
     const isOwned = resource === "document_payments" && read.route === `/invoices/${invoiceOf(before ?? "")}`;

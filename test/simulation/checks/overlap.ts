@@ -10,8 +10,8 @@ import { queuedTargets } from "./progress.ts";
  */
 export const overlappingChanges: Check = (mirror, { reads }) => {
   const byRequest = new Map(reads.map((read) => [read.requestId, read]));
-  const foundGone = new Set(mirror.events.flatMap((one) => (one.outcome === "absent" ? one.request_id : [])));
-  return mirror.changes.flatMap(({ resource, record_id: id, request_id: requestId, cause }) => {
+  const foundGone = new Set(mirror.events.flatMap((one) => (one.outcome === "absent" ? one.requestId : [])));
+  return mirror.changes.flatMap(({ resource, id, requestId, cause }) => {
     const read = requestId === null || cause === "schema" ? undefined : byRequest.get(requestId);
     if (!read) return [];
     const others = reads.filter((other) => other !== read && isOf(other, `${resource} ${id}`));

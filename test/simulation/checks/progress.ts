@@ -3,7 +3,7 @@ import { invoiceOf, isText } from "../service/service-truth.ts";
 import type { TableName, Version } from "../service/service-types.ts";
 import type { VersionLog } from "../service/version-log.ts";
 import { lastDeletions, wasDeniedAlone } from "./broken-route.ts";
-import type { Check, MirrorContents, Observation } from "./mirror-contents.ts";
+import type { Check, HeldRecord, MirrorContents, Observation } from "./mirror-contents.ts";
 
 /**
  * I1: whatever is left to read of what is here, is in the queue or in quarantine, which each run reads again; and a row,
@@ -21,7 +21,7 @@ export const unqueuedWork: Check = (mirror) => {
   });
   const events = mirror.events
     .filter(({ state, resource, target }) => state === "waiting" && !work.has(`${resource} ${target}`))
-    .map(({ event_id: id, type }) => `I1 ${type} ${id}: waits, and nothing is queued`);
+    .map(({ id, type }) => `I1 ${type} ${id}: waits, and nothing is queued`);
   return [...records, ...events];
 };
 
@@ -50,10 +50,8 @@ export const unreadReferences: Check = (mirror) => {
     .map((id) => `I1 business_cases ${id}: its client was deleted after it was read, and nothing is queued`);
 };
 
-type Held = ReturnType<MirrorContents["everyRecord"]> extends Generator<infer T> ? T : never;
-
 /** Where the row of a record contradicts its JSON or its last read; null where they agree. */
-function disagreement({ json, kind, gone, isDeleted, isProvisional }: Held): string | null {
+function disagreement({ json, kind, gone, isDeleted, isProvisional }: HeldRecord): string | null {
   if (json === null) return "a row without its JSON";
   if (kind === null) return "a row without its last read";
   if ((gone === 1) !== isDeleted) return "row and last read differ on whether it is deleted";
@@ -76,14 +74,7 @@ interface DoneEvent {
  */
 export const doneWithoutData: Check = (mirror, seen) => {
   const latest = new Map<string, DoneEvent>();
-  for (const {
-    event_id: eventId,
-    type,
-    state,
-    resource: table,
-    target,
-    request_id: requestId,
-  } of mirror.events) {
+  for (const { id: eventId, type, state, resource: table, target, requestId } of mirror.events) {
     const arrivedMs = seen.arrivals.get(eventId);
     if (state !== "done" || arrivedMs === undefined) continue;
     const key = `${table} ${target}`;
@@ -96,10 +87,7 @@ export const doneWithoutData: Check = (mirror, seen) => {
   return [...latest.values()]
     .filter(({ table, id }) => !quarantined.has(`${table} id:${id}`))
     .filter(({ table, id, arrivedMs, requestId }) => isStale(table, id, arrivedMs, requestId))
-    .map(
-      ({ what, table, id }) =>
-        `I4 ${table} ${id}: ${what} is done, and the row is as it was before the event`,
-    );
+    .map(({ what, table, id }) => `I4 ${table} ${id}: ${what} is done, and the row is as before the event`);
 };
 
 /**

@@ -12,7 +12,6 @@ export interface CommitPoints {
 type Step = (...args: unknown[]) => unknown;
 const kinds = ["default", "deferred", "immediate", "exclusive"] as const;
 
-/** By the path of the database. */
 const watched = new Map<string, CommitPoints>();
 const { prototype } = Database;
 const original = Object.getOwnPropertyDescriptor(prototype, "transaction")?.value as (
@@ -26,7 +25,6 @@ export function watchCommits(path: string, points: CommitPoints): void {
   watched.set(path, points);
 }
 
-/** Ends what `watchCommits` began. */
 export function unwatchCommits(path: string): void {
   watched.delete(path);
   if (watched.size === 0) Object.assign(prototype, { transaction: original });

@@ -18,7 +18,6 @@ export class CompanyTokens {
     this.company.acceptTokens(this.own);
   }
 
-  /** A token of another company. */
   add(service: SimulatedService): string {
     const token = `${17 + this.services.size}|Qv${this.services.size}kXz2pLm9TwRb4Hn6Jd8Fs3Gy5`;
     this.services.set(token, service);

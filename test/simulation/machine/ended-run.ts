@@ -31,7 +31,6 @@ export function isListed({ outcome, resumed, listed_at: listedAt, troubles }: Ru
   return isWhole && !resumed && listedAt !== null && troubles.every(({ kind }) => kind === "quarantined");
 }
 
-/** For the story. */
 export function summaryOf({ outcome, resumed, requests, troubles, error }: RunSummary): string {
   const reasons = [
     ...troubles.map(({ resource, message }) => `${resource}: ${message}`),

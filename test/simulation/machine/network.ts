@@ -10,8 +10,8 @@ import type { HttpTransport } from "../../../src/http/http-transport.ts";
 import { createSafeText } from "../../../src/http/http-errors.ts";
 import { attempt, HttpCounters, type Wire } from "../../../src/http/exchange.ts";
 import type { RateLimiter } from "../../../src/rate-limit/permit.ts";
+import type { SeededChoice } from "../../support/seeded-choice.ts";
 import type { ServiceReply } from "../service/service-types.ts";
-import { indiscretions } from "./indiscreet-answers.ts";
 import { noteAsked, noteRead } from "./seen-read.ts";
 import type { SimulatedMachine } from "./simulated-machine.ts";
 
@@ -24,7 +24,6 @@ const never = new AbortController().signal;
 const nothing = () => undefined;
 const noAnswer: Promise<never> = new Promise(() => undefined);
 
-/** What the network asks of the process that sends. */
 export interface Sender {
   readonly clock: Clock;
   readonly token: string;
@@ -88,6 +87,8 @@ interface Request {
   readonly signal: AbortSignal;
 }
 
+const tokenOf = ({ headers }: Request) => headers["authorization"]?.slice("Bearer ".length) ?? "";
+
 interface Reply {
   readonly statusCode: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -114,7 +115,7 @@ function exchange(machine: SimulatedMachine, sender: Sender, request: Request): 
 async function travel(machine: SimulatedMachine, sender: Sender, request: Request): Promise<Reply> {
   const { time, choice, network } = machine;
   const { path, signal } = request;
-  const token = request.headers["authorization"]?.slice("Bearer ".length) ?? "";
+  const token = tokenOf(request);
   const service = machine.tokens.serviceOf(token);
   if (!sender.passes("before a request")) return noAnswer;
   const sentAtMs = time.passedMs;
@@ -153,14 +154,12 @@ async function travel(machine: SimulatedMachine, sender: Sender, request: Reques
   return replyOf(reply);
 }
 
-/** How long a request is on its way to the service. */
 function wayThereMs({ network, choice }: SimulatedMachine, latencyMs: number): number {
   if (latencyMs >= givenUpMs) return latencyMs;
   const wayMs = latencyMs * (choice.below(100) / 100);
   return network.spreadMs > 0 || network.evenMs > 0 ? Math.min(wayMs, longestWayMs) : wayMs;
 }
 
-/** How long a request takes until its answer is here. */
 function latencyOf({ network: { slow, stray, spreadMs, evenMs }, choice }: SimulatedMachine): number {
   if (stray > 0 && choice.probability(stray)) return givenUpMs + choice.below(longestStrayMs);
   if (slow > 0 && choice.probability(slow)) return 2_000 + choice.below(40_000);
@@ -225,20 +224,29 @@ function indiscreetReply(machine: SimulatedMachine, request: Request, reply: Ser
   const { choice } = machine;
   if (choice.probability(0.1))
     throw Object.assign(networkError("EODD", `broken: ${JSON.stringify(request.headers)}`), { request });
-  const { path, headers } = request;
-  const token = headers["authorization"]?.slice("Bearer ".length) ?? "";
-  return { ...reply, ...choice.one(indiscretions)({ path, token, headers: reply.headers, choice }) };
+  return {
+    ...reply,
+    ...choice.one(indiscretions)(reply, { path: request.path, token: tokenOf(request), choice }),
+  };
+}
+
+interface Asked {
+  readonly path: string;
+  readonly token: string;
+  readonly choice: SeededChoice;
 }
 
 /** Gives what is other than in the service's own answer. */
-type Odd = (reply: ServiceReply) => Partial<ServiceReply>;
+type Odd = (reply: ServiceReply, asked: Asked) => Partial<ServiceReply>;
 
-function failing(status: number, message: string, more: Readonly<Record<string, string>> = {}): Odd {
-  return ({ headers }) => ({ status, headers: { ...headers, ...more }, body: JSON.stringify({ message }) });
+function failing(status: number, message: string, more: Readonly<Record<string, string>> = {}) {
+  return ({ headers }: Pick<ServiceReply, "headers">) => {
+    return { status, headers: { ...headers, ...more }, body: JSON.stringify({ message }) };
+  };
 }
 
 /** Answers other than the service's own: errors of the interface, and what stands in for an answer now and then. */
-const oddAnswers: readonly Odd[] = [
+const oddAnswers: readonly ((reply: ServiceReply) => Partial<ServiceReply>)[] = [
   failing(500, "Server Error"),
   failing(500, "Server Error"),
   failing(503, "Service Unavailable"),
@@ -251,6 +259,29 @@ const oddAnswers: readonly Odd[] = [
   () => ({ status: 204, headers: {}, body: "" }),
   () => ({ body: '{"data":{"id":1}}' }),
 ];
+
+/** Another origin, to which answers lead. */
+const elsewhere = "https://elsewhere.example";
+
+/** Errors that repeat the token, redirects to another origin, answers without a request id. */
+const indiscretions: readonly Odd[] = [
+  saying(({ token }) => `Authorization: Bearer ${token}`),
+  // At the edge of where a long text is cut.
+  saying(({ token, choice }) => ".".repeat(270 + choice.below(30)) + token),
+  saying(({ token }) => `no such token: ${token.split("|")[1]}`),
+  (_, { token }) => ({ status: 422, body: JSON.stringify({ message: "No.", errors: { [token]: [token] } }) }),
+  ({ headers }, { token }) => ({ headers: { ...headers, "Content-Type": `text/${token}` } }),
+  ({ headers }, { token }) => ({ status: 500, headers: { ...headers, "X-Request-Id": token }, body: "{}" }),
+  ({ headers }) => ({ headers: { "Content-Type": headers["Content-Type"] ?? "" } }),
+  ({ headers }, { path }) => ({ status: 307, headers: { ...headers, Location: elsewhere + path }, body: "" }),
+];
+
+function saying(textOf: (asked: Asked) => string): Odd {
+  return (_, asked) => ({
+    status: asked.choice.one([403, 422, 500, 503]),
+    body: JSON.stringify({ message: textOf(asked) }),
+  });
+}
 
 function networkError(code: string, message: string): Error {
   return Object.assign(new Error(message), { code });

@@ -49,7 +49,6 @@ export class SimulatedDisk {
     return () => rmSync(old, { recursive: true, force: true });
   }
 
-  /** The files that are there now. */
   files(): string[] {
     return readdirSync(this.folder).map((name) => path.join(this.folder, name));
   }

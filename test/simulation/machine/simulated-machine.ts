@@ -1,12 +1,8 @@
 import { createHash } from "node:crypto";
 import { seededChoice, type SeededChoice } from "../../support/seeded-choice.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
-import {
-  calmDeliveries,
-  calmNetwork,
-  type DeliveryFaults,
-  type NetworkFaults,
-} from "../scenarios/scenario.ts";
+import { calmDeliveries, calmNetwork } from "../scenarios/scenario.ts";
+import type { DeliveryFaults, NetworkFaults } from "../scenarios/scenario.ts";
 import type { SimulatedService } from "../service/simulated-service.ts";
 import { leaks } from "../checks/secrecy.ts";
 import { BudgetWatch } from "./budget-watch.ts";
@@ -76,17 +72,13 @@ export class SimulatedMachine {
   /** Also lines of the log that only say how things go. @default false */
   isVerbose = false;
 
-  constructor(parts: {
-    time: SimulatedTime;
-    service: SimulatedService;
-    disk: SimulatedDisk;
-    hasMirror: boolean;
-  }) {
-    this.time = parts.time;
-    this.service = parts.service;
-    this.tokens = new CompanyTokens(parts.service);
-    this.disk = parts.disk;
-    this.hasMirror = parts.hasMirror;
+  constructor(parts: Pick<SimulatedMachine, "time" | "service" | "disk" | "hasMirror">) {
+    const { time, service, disk, hasMirror } = parts;
+    this.time = time;
+    this.service = service;
+    this.tokens = new CompanyTokens(service);
+    this.disk = disk;
+    this.hasMirror = hasMirror;
   }
 
   /** Notes what happened, for the story of the seed; I1: statements fit the tables, also after a rollback. */
@@ -96,13 +88,11 @@ export class SimulatedMachine {
     this.story.push(`${(this.time.passedMs / 1000).toFixed(3)} ${what}`);
   }
 
-  /** A line of the log of a process. */
   log(level: string, message: string, fields: object): void {
     if (level === "debug" && !this.isVerbose) return;
     this.note(`${level}: ${message} ${JSON.stringify(fields)}`);
   }
 
-  /** An error as it is printed. */
   showError(text: string): void {
     this.broken.push(...leaks(this.tokens.secrets, new Map([[`an error: ${text.slice(0, 200)}`, text]])));
   }
@@ -113,7 +103,6 @@ export class SimulatedMachine {
     return this.gathering;
   }
 
-  /** The machine lost its power: its monotonic clock begins anew. */
   reboot(): void {
     this.clockLosses.reboots.push(this.time.passedMs);
     this.boots += 1;

@@ -6,7 +6,6 @@ import type { CrashPoint, Ending } from "../scenarios/scenario.ts";
 import { unwatchCommits, watchCommits } from "./commit-points.ts";
 import type { Sender } from "./network.ts";
 import type { SimulatedMachine } from "./simulated-machine.ts";
-import type { SimulatedTime } from "../../support/virtual/simulated-time.ts";
 
 /** The process is dead: thrown where it stood, so that nothing after it happens. */
 class Crash extends Error {}
@@ -16,34 +15,17 @@ export type ProcessEnd =
   { readonly how: "ended" | "crashed" } | { readonly how: "failed"; readonly error: string };
 
 /** The clocks of one process: with it they end, and nobody who sleeps on them is ever woken. */
-class ProcessClock implements Clock {
-  private readonly time: SimulatedTime;
-  private readonly machine: { readonly wallOffsetMs: number };
-  private readonly bootedAtMs: number;
-  private isDead = false;
-
-  constructor(time: SimulatedTime, machine: { readonly wallOffsetMs: number; readonly bootedAtMs: number }) {
-    this.time = time;
-    this.machine = machine;
-    this.bootedAtMs = machine.bootedAtMs;
-  }
-
-  nowMs(): number {
-    return this.time.nowMs() + this.machine.wallOffsetMs;
-  }
-
-  monotonicMs(): number {
-    return this.time.passedMs - this.bootedAtMs;
-  }
-
-  sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    if (this.isDead) return new Promise(() => undefined);
-    return this.time.sleep(ms, signal).then(() => (this.isDead ? new Promise(() => undefined) : undefined));
-  }
-
-  stop(): void {
-    this.isDead = true;
-  }
+function clockOf(process: SimulatedProcess, machine: SimulatedMachine): Clock {
+  const { time, bootedAtMs } = machine;
+  const never = new Promise<void>(() => undefined);
+  return {
+    nowMs: () => time.nowMs() + machine.wallOffsetMs,
+    monotonicMs: () => time.passedMs - bootedAtMs,
+    sleep: (ms, signal) => {
+      if (!process.isAlive) return never;
+      return time.sleep(ms, signal).then(() => (process.isAlive ? undefined : never));
+    },
+  };
 }
 
 /**
@@ -52,14 +34,13 @@ class ProcessClock implements Clock {
  * that moment.
  */
 export class SimulatedProcess implements Sender {
-  readonly clock: ProcessClock;
+  readonly clock: Clock;
   readonly token: string;
   readonly log: Log;
   /** Ends the program, requests in flight may finish. */
   readonly closed = new AbortController();
   /** Ends the program at once. */
   readonly interrupted = new AbortController();
-  /** The mirror's file. */
   readonly file: string;
   isAlive = true;
   isOpening = true;
@@ -71,15 +52,15 @@ export class SimulatedProcess implements Sender {
   private readonly boundaries: number[];
   private db: Db | null = null;
   /** Code of SQLite's error with which the next transaction fails before it commits. */
-  private failure: string | null = null;
+  failure: string | null = null;
   private removeFiles: () => void = () => undefined;
 
-  constructor(machine: SimulatedMachine, ending: Ending, { token }: { readonly token: string }) {
+  constructor(machine: SimulatedMachine, ending: Ending, token: string) {
     this.machine = machine;
     this.token = token;
     machine.budgetWatch.begin();
     this.ending = ending;
-    this.clock = new ProcessClock(machine.time, machine);
+    this.clock = clockOf(this, machine);
     this.file = machine.disk.mirror;
     this.boundaries = [machine.disk.committedFrames()];
     const line =
@@ -90,12 +71,10 @@ export class SimulatedProcess implements Sender {
     this.log = { debug: line("debug"), info: line("info"), warn: line("warn"), error: line("error") };
   }
 
-  /** Resolves when it has crashed. */
   get death(): Promise<unknown> {
     return this.crashed.promise;
   }
 
-  /** Runs a program to its end, whichever that is. */
   async run(program: () => Promise<void>): Promise<ProcessEnd> {
     this.planEnding();
     watchCommits(this.file, {
@@ -112,7 +91,6 @@ export class SimulatedProcess implements Sender {
     // What stands in the middle of a transaction unwinds first.
     if (end.how === "crashed") await new Promise<void>((resolve) => setImmediate(resolve));
     this.isAlive = false;
-    this.clock.stop();
     this.db?.close();
     unwatchCommits(this.file);
     this.removeFiles();
@@ -133,16 +111,10 @@ export class SimulatedProcess implements Sender {
     return this.isAlive;
   }
 
-  /** The next transaction fails. */
-  failNextTransaction(code: string): void {
-    this.failure = code;
-  }
-
   private throwFailure(): void {
     const { failure } = this;
     this.failure = null;
-    if (failure === null) return;
-    throw new Database.SqliteError("simulated", failure);
+    if (failure !== null) throw new Database.SqliteError("simulated", failure);
   }
 
   private isEnd(point: CrashPoint): boolean {
@@ -154,15 +126,12 @@ export class SimulatedProcess implements Sender {
 
   private planEnding(): void {
     const { ending, machine } = this;
-    const { time } = machine;
-    if (ending.kind === "killed")
-      time.after(ending.atMs, () => {
-        if (this.isAlive) this.die("at a moment");
-      });
-    if (ending.kind === "stopped")
-      time.after(ending.atMs, () => {
-        if (this.isAlive) (ending.now ? this.interrupted : this.closed).abort();
-      });
+    if (ending.kind !== "killed" && ending.kind !== "stopped") return;
+    machine.time.after(ending.atMs, () => {
+      if (!this.isAlive) return;
+      if (ending.kind === "killed") this.die("at a moment");
+      else (ending.now ? this.interrupted : this.closed).abort();
+    });
   }
 
   /** `frames`: of the log, what is left where it was cut off in a transaction. */
@@ -171,7 +140,6 @@ export class SimulatedProcess implements Sender {
     const { disk, choice } = machine;
     const power = "power" in ending && ending.power;
     this.isAlive = false;
-    this.clock.stop();
     const isDurable = this.db === null || this.db.pragma("synchronous", { simple: true }) === 2;
     machine.note(`the process dies ${point}${power ? ", by a loss of power" : ""}`);
     this.removeFiles = disk.moveOn();

@@ -27,10 +27,8 @@ import { configWith, declaration } from "./simulated-declaration.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 import { replayInbox, watchIngest } from "./watched-ingest.ts";
 
-/** What deliveries are signed with. */
 export const webhookSecret = "whsec_of_the_simulation_0123456789";
 
-/** What a process does. */
 export interface ProgramOptions extends Pick<Scenario, "mostUnfiled" | "parentsPerRun"> {
   readonly activity: Exclude<Activity, { kind: "down" }>;
   /** How long `serve` serves. */
@@ -74,7 +72,6 @@ export class SimulatedProgram {
     this.random = seededRandom(options.seed);
   }
 
-  /** From the opening of the mirror to its closing. */
   async run(): Promise<void> {
     try {
       await this.runOnMirror();

@@ -12,7 +12,6 @@ function inFolders(name: string): string {
   return path.join(folders, name);
 }
 
-/** A name for the folder of one simulation. */
 export function newFolder(): string {
   return inFolders(String(++made));
 }

@@ -3,7 +3,6 @@ import type { CompanyIngest, Ingest } from "../../../src/webhook/ingest/ingest.t
 import type { SimulatedMachine } from "./simulated-machine.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 
-/** What a watched ingest works with. */
 export interface WatchedParts {
   readonly machine: SimulatedMachine;
   readonly process: SimulatedProcess;
@@ -24,7 +23,7 @@ export function watchIngest(ingest: CompanyIngest, parts: WatchedParts): Ingest 
       const { unstorable } = machine.deliveries;
       // Groups are few, and the rest of one has to be stored alone.
       const share = deliveries.length > 1 ? 4 * unstorable : unstorable;
-      if (unstorable > 0 && choice.probability(share)) process.failNextTransaction(choice.one(failures));
+      if (unstorable > 0 && choice.probability(share)) process.failure = choice.one(failures);
       if (!deliveries.every(({ eventId }) => acknowledged.has(eventId)))
         return ingest.store(deliveries, receivedAtMs);
       return changingNothing(parts, "a delivery that was stored before", () =>

@@ -4,17 +4,8 @@ import { seededRandom } from "../../support/seeded-random.ts";
 import { limiterKinds } from "../../support/rate-limit/simulated-budget.ts";
 import { hotTables } from "../service/record-changes.ts";
 import { byTime, calmPhase, recheckMs, someChanges, someEnding, usualSync } from "./phases.ts";
-import {
-  calmDeliveries,
-  calmNetwork,
-  type Activity,
-  type DeliveryFaults,
-  type Ending,
-  type NetworkFaults,
-  type Phase,
-  type PlannedChange,
-  type Scenario,
-} from "./scenario.ts";
+import { calmDeliveries, calmNetwork, type PlannedChange } from "./scenario.ts";
+import type { Activity, DeliveryFaults, Ending, NetworkFaults, Phase, Scenario } from "./scenario.ts";
 
 /**
  * A scenario in which much happens at the same time to few records: they are changed in bursts, while slow requests read
@@ -92,12 +83,8 @@ function busyDatabase(choice: SeededChoice, runAtMs: number): Pick<Phase, "busy"
 function overlapPhase(choice: SeededChoice): Phase {
   const on = choice.one(["clients", "business_cases", "contact_activity_logs"] as const);
   const runAtMs = 2_000;
-  const changes = someChanges(
-    choice,
-    8,
-    () => runAtMs + choice.below(14_000),
-    () => on,
-  );
+  const atMs = () => runAtMs + choice.below(14_000);
+  const changes = someChanges(choice, 8, atMs, () => on);
   return {
     ...calmPhase(choice, usualSync),
     activity: { kind: "serve", runAtMs, full: choice.probability(0.5) },
@@ -152,12 +139,8 @@ function burstTimes(choice: SeededChoice, runAtMs: number): number[] {
 function burst(choice: SeededChoice, atMs: number, on = choice.one(hotTables)): PlannedChange[] {
   const withinMs = choice.one([100, 2_000, 10_000]);
   const count = 2 + choice.below(5);
-  return someChanges(
-    choice,
-    count,
-    () => atMs + choice.below(withinMs),
-    () => on,
-  );
+  const eachMs = () => atMs + choice.below(withinMs);
+  return someChanges(choice, count, eachMs, () => on);
 }
 
 /** While there is work in flight. */

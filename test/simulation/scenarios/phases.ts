@@ -1,14 +1,7 @@
 import type { SeededChoice } from "../../support/seeded-choice.ts";
 import type { HotTable } from "../service/record-changes.ts";
-import {
-  calmDeliveries,
-  calmNetwork,
-  crashPoints,
-  type Activity,
-  type Ending,
-  type Phase,
-  type PlannedChange,
-} from "./scenario.ts";
+import { calmDeliveries, calmNetwork, crashPoints } from "./scenario.ts";
+import type { Activity, Ending, Phase, PlannedChange } from "./scenario.ts";
 
 /** An event's record is read again about so long after it. */
 export const recheckMs = 60_000;
@@ -50,7 +43,6 @@ export function someChanges(
   })).toSorted(byTime);
 }
 
-/** The earlier one first. */
 export function byTime(a: { readonly atMs: number }, b: { readonly atMs: number }): number {
   return a.atMs - b.atMs;
 }
@@ -63,7 +55,6 @@ export interface EndingOdds {
   readonly now: number;
 }
 
-/** One of the ways in which a process may end. */
 export function someEnding(choice: SeededChoice, odds: EndingOdds): Ending {
   const kind = choice.one(odds.kinds);
   const atMs = odds.atMs();

@@ -6,7 +6,6 @@ import { scenarioFromSeed, type Profile } from "./scenario-from-seed.ts";
 import type { SeedReport } from "./scenario-worker.ts";
 import { simulateScenario } from "./simulate-scenario.ts";
 
-/** Which seeds, and for how long. */
 export interface SeedRange {
   readonly from: number;
   readonly count: number;

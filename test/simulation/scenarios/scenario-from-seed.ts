@@ -11,10 +11,8 @@ const makers = {
   stopped: stoppedScenario,
 } as const;
 
-/** Which kind of scenario a seed makes. */
 export type Profile = keyof typeof makers;
 
-/** The names of all of them. */
 export const profiles = Object.keys(makers) as readonly Profile[];
 
 const profileOfTurn = ["dense", "wide", "dense", "unusual", "stopped"] as const;

@@ -2,7 +2,6 @@ import { removeSimulations } from "../machine/simulation-folders.ts";
 import { scenarioFromSeed, type Profile } from "./scenario-from-seed.ts";
 import { simulateScenario, type SeedResult } from "./simulate-scenario.ts";
 
-/** What came of one seed, as it is sent to the runner. */
 export type SeedReport = Pick<SeedResult, "seed" | "broken" | "requests">;
 
 process.once("disconnect", () => {

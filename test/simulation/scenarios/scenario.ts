@@ -2,7 +2,6 @@ import type { ParentsPerRun } from "../../../src/sync/plan/scrub.ts";
 import type { HotTable } from "../service/record-changes.ts";
 import type { ServiceOptions } from "../service/service-types.ts";
 
-/** Where a process may crash. */
 export const crashPoints = [
   "before a transaction",
   "in a transaction",
@@ -17,7 +16,6 @@ export const crashPoints = [
 ] as const;
 export type CrashPoint = (typeof crashPoints)[number];
 
-/** How a process ends. */
 export type Ending =
   | { readonly kind: "by itself" }
   /** `nth`: the how many-th time that it comes there; `power`: the machine loses its power. */
@@ -26,7 +24,6 @@ export type Ending =
   /** `now`: requests in flight are aborted; else they may finish. */
   | { readonly kind: "stopped"; readonly atMs: number; readonly now: boolean };
 
-/** What the machine does. */
 export type Activity =
   | {
       readonly kind: "sync";
@@ -111,7 +108,6 @@ export const oddities = [
 ] as const;
 export type Oddity = (typeof oddities)[number];
 
-/** When the service is odd, and how. */
 export interface PlannedOddity {
   readonly atMs: number;
   readonly seed: number;
@@ -132,7 +128,6 @@ export interface Phase {
   readonly wallJumps: readonly { readonly atMs: number; readonly byMs: number }[];
   readonly network: NetworkFaults;
   readonly deliveries: DeliveryFaults;
-  /** @default "own" */
   readonly token?: TokenKind;
   /** @default none */
   readonly oddities?: readonly PlannedOddity[];

@@ -6,7 +6,7 @@ import { seededRandom } from "../../support/seeded-random.ts";
 import { brokenAtRest, brokenNow } from "../checks/all-checks.ts";
 import { overspent } from "../checks/budget.ts";
 import { MirrorContents } from "../checks/mirror-contents.ts";
-import { ParentShares } from "../checks/parent-shares.ts";
+import { watchParentShares } from "../checks/parent-shares.ts";
 import { staleAfterRun } from "../checks/progress.ts";
 import { unkeptRecords } from "../checks/odd-records.ts";
 import { leaks } from "../checks/secrecy.ts";
@@ -21,20 +21,11 @@ import { SimulatedProgram, webhookSecret, type ProgramOptions } from "../machine
 import { SimulatedTime } from "../../support/virtual/simulated-time.ts";
 import { tableNames, type TableName } from "../service/service-types.ts";
 import { SimulatedService } from "../service/simulated-service.ts";
-import { WebhookSender } from "../service/webhook-sender.ts";
-import {
-  calmDeliveries,
-  calmNetwork,
-  type Ending,
-  type Phase,
-  type PlannedChange,
-  type PlannedOddity,
-  type TokenKind,
-  type Scenario,
-} from "./scenario.ts";
+import { webhookSender } from "../service/webhook-sender.ts";
+import { calmDeliveries, calmNetwork } from "./scenario.ts";
+import type { Ending, Phase, PlannedChange, PlannedOddity, TokenKind, Scenario } from "./scenario.ts";
 import { TokenWatch } from "./token-watch.ts";
 
-/** What came of a scenario. */
 export interface SeedResult {
   readonly seed: number;
   readonly broken: readonly string[];
@@ -90,14 +81,13 @@ function lookAt<T>(file: string, use: (mirror: MirrorContents) => T): T {
   return look(file, (db) => use(new MirrorContents(db)));
 }
 
-/** One scenario under way. */
 class Simulation {
   private readonly scenario: Scenario;
   private readonly machine: SimulatedMachine;
   private readonly people: ReturnType<typeof reseedable>;
-  private readonly sender: WebhookSender;
+  private readonly sender: ReturnType<typeof webhookSender>;
   private readonly tokens: TokenWatch;
-  private readonly parentShares: ParentShares;
+  private readonly judgeParentShares: ReturnType<typeof watchParentShares>;
   private program: SimulatedProgram | null = null;
   /** Since a quick run. */
   private mayLackWork = false;
@@ -109,12 +99,12 @@ class Simulation {
     this.machine = machine;
     this.people = people;
     this.tokens = new TokenWatch(machine, scenario);
-    this.parentShares = new ParentShares(machine, scenario.parentsPerRun ?? "auto");
+    this.judgeParentShares = watchParentShares(machine, scenario.parentsPerRun ?? "auto");
     const { time, service } = machine;
-    this.sender = new WebhookSender({
+    this.sender = webhookSender({
       clock: time,
       random: seededRandom(scenario.seed + 1),
-      secret: () => webhookSecret,
+      secret: webhookSecret,
       deliver: (headers, body) => deliver(machine, () => this.program, headers, body),
     });
     service.onEvent((event) => this.sender.send(event));
@@ -178,7 +168,6 @@ class Simulation {
     this.machine.note(`the clock is set by ${byMs} ms`);
   }
 
-  /** Runs one process, and checks the mirror after it. */
   private async runProcess(
     options: Pick<ProgramOptions, "activity" | "durationMs" | "seed">,
     ending: Ending,
@@ -191,7 +180,7 @@ class Simulation {
       : tokens.begin("own", "sync", null);
     machine.note(`${kind} starts: ${JSON.stringify(options.activity)}, ${JSON.stringify(ending)}`);
     const hadMirror = machine.hasMirror;
-    const process = new SimulatedProcess(machine, ending, { token });
+    const process = new SimulatedProcess(machine, ending, token);
     const acceptIdentity = tokens.isForced && token === machine.tokens.own;
     const program = new SimulatedProgram(machine, process, { ...scenario, ...options, acceptIdentity });
     this.program = program;
@@ -221,15 +210,15 @@ class Simulation {
     }
     const found = lookAt(machine.disk.mirror, (db) => [
       ...brokenNow(db, machine),
-      ...this.parentShares.judge(db),
-      ...runs.flatMap((run) =>
-        isFresh(run.report)
-          ? staleAfterRun(db, machine, { ...run, tables: run.full ? tableNames : listedInFull })
-          : [],
-      ),
-      ...runs.flatMap(({ report, sinceMs }) =>
-        isListed(report) ? unkeptRecords(db, machine, report, sinceMs) : [],
-      ),
+      ...this.judgeParentShares(db),
+      ...runs
+        .filter(({ report }) => isFresh(report))
+        .flatMap((run) =>
+          staleAfterRun(db, machine, { ...run, tables: run.full ? tableNames : listedInFull }),
+        ),
+      ...runs
+        .filter(({ report }) => isListed(report))
+        .flatMap(({ report, sinceMs }) => unkeptRecords(db, machine, report, sinceMs)),
       ...this.leaks(),
     ]);
     // A quick run proves no deletion: a row whose detail it found missing waits for the next list.
@@ -269,7 +258,7 @@ class Simulation {
       await this.runProcess({ activity, durationMs: 4 * 3_600_000, seed: 1 }, ending);
     }
     this.tokens.overrideIdentity();
-    while (this.sender.pending > 0) await this.drive(time.sleep(1_000_000));
+    while (this.sender.pending() > 0) await this.drive(time.sleep(1_000_000));
     await this.runProcess({ activity: { kind: "final runs" }, durationMs: 0, seed: 2 }, ending);
     if (machine.broken.length > 0) return;
     const { disk, broken } = machine;

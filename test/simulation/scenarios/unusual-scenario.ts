@@ -3,15 +3,8 @@ import { seededRandom } from "../../support/seeded-random.ts";
 import { hotTables } from "../service/record-changes.ts";
 import { denseScenario } from "./dense-scenario.ts";
 import { byTime, calmPhase, recheckMs, someChanges, usualSync } from "./phases.ts";
-import {
-  calmNetwork,
-  oddities,
-  type Activity,
-  type Phase,
-  type PlannedOddity,
-  type Scenario,
-  type TokenKind,
-} from "./scenario.ts";
+import { calmNetwork, oddities } from "./scenario.ts";
+import type { Activity, Phase, PlannedOddity, Scenario, TokenKind } from "./scenario.ts";
 import { wideScenario } from "./wide-scenario.ts";
 
 /**

@@ -3,16 +3,8 @@ import { seededChoice, type SeededChoice } from "../../support/seeded-choice.ts"
 import { seededRandom } from "../../support/seeded-random.ts";
 import { limiterKinds } from "../../support/rate-limit/simulated-budget.ts";
 import { someChanges, someEnding, usualSync } from "./phases.ts";
-import {
-  calmDeliveries,
-  calmNetwork,
-  type Activity,
-  type DeliveryFaults,
-  type Ending,
-  type NetworkFaults,
-  type Phase,
-  type Scenario,
-} from "./scenario.ts";
+import { calmDeliveries, calmNetwork } from "./scenario.ts";
+import type { Activity, DeliveryFaults, Ending, NetworkFaults, Phase, Scenario } from "./scenario.ts";
 
 /** A scenario of many kinds of faults and options, with pauses of up to days, and few changes at a time. Pure. */
 export function wideScenario(seed: number): Scenario {

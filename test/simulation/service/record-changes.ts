@@ -9,7 +9,6 @@ import type { SeededChoice } from "../../support/seeded-choice.ts";
 import { hasParent } from "./record-texts.ts";
 import type { SimulatedCompany } from "./simulated-company.ts";
 
-/** How people change a company. */
 export interface ChangeContext {
   readonly simulated: SimulatedCompany;
   /** The same as people write to it: a silent change sends no event. */
@@ -18,7 +17,6 @@ export interface ChangeContext {
   /** Deleted records, so that they can come back under their ids. */
   readonly bin: Map<HotTable, Map<number, BookRow>>;
   readonly deletion: "hard" | "soft";
-  /** Is this change one that sends no event? */
   readonly isSilent: boolean;
   /** Do people work on few records: mostly on the oldest of a table? */
   readonly isHot: boolean;
@@ -41,7 +39,6 @@ function said({ simulated, isSilent }: ChangeContext, table: HotTable, id: numbe
   return `${table} ${id} ${change}${isSilent ? ", no event" : ""}`;
 }
 
-/** A record of the table; undefined where it has none. */
 function someRow({ company, choice, isHot }: ChangeContext, table: HotTable): BookRow | undefined {
   const rows = [...company.tables[table].values()];
   if (rows.length === 0) return undefined;
@@ -58,7 +55,6 @@ export function someText({ choice }: ChangeContext, what: string): string {
 /** Days on which documents are issued: some are the same. */
 const dates = ["2026-11-02", "2026-11-02", "2026-11-03", "2026-11-05"];
 
-/** A new line of an invoice. */
 function newLine(context: ChangeContext): BookRow {
   const { company, choice } = context;
   const priceListItemId = choice.probability(0.5) ? someId(context, "price_list_items") : null;

@@ -5,7 +5,6 @@ import type { Company, BookRow } from "../../../connectors/fintoro/sandbox/model
 import { writable } from "../../../connectors/fintoro/sandbox/resources/all-routes.ts";
 import type { Shown, TableName } from "./service-types.ts";
 
-/** How a version of the service writes records. */
 export interface Writing {
   readonly amountsAsText: boolean;
   /** Do lists of full records write their keys in another order? */
@@ -44,7 +43,6 @@ export function hasParent({ tables }: Company, row: BookRow): boolean {
   return targetFields.some((field) => tables[activityTargets[field]].get(row[field]));
 }
 
-/** A unit of measure as its list shows it. */
 export function unitOf({ units }: CompanyVersion, id: number): AnsweredRecord {
   return { id, name: units.get(id) };
 }

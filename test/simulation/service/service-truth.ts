@@ -1,7 +1,6 @@
 import type { Shown, TableName } from "./service-types.ts";
 import type { SimulatedService } from "./simulated-service.ts";
 
-/** The part of the service that checks ask about. */
 export type Witness = Pick<SimulatedService, "company" | "options" | "exchanges">;
 
 /** What the service holds of a table now, by id; a record without `listed` is shown by no list. */
@@ -40,7 +39,6 @@ export function isText({ detail, listed, reordered }: Shown, text: string | null
   return text !== null && (detail === text || listed === text || reordered === text);
 }
 
-/** The id of a payment's invoice. */
 export function invoiceOf(payment: string): string | undefined {
   return /"documentId":(\d+),/.exec(payment)?.[1];
 }

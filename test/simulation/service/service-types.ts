@@ -19,7 +19,6 @@ export type TableName = (typeof tableNames)[number];
 export const usualService = {
   /** Records of each resource at the start, about; or so many of those that are named. */
   size: 6 as number | Readonly<Partial<Record<TableName, number>>>,
-  /** Requests in a window. */
   limit: 120,
   /** Requests of other clients in each second, on the same budget. */
   othersPerSecond: 0,
@@ -39,7 +38,6 @@ export const usualService = {
   deletion: "hard" as "hard" | "soft",
   /** The status of a child list whose parent is gone. */
   refusal: 422 as 404 | 422,
-  /** Are amounts written as text? */
   amountsAsText: false,
   /** Do lists of full records write their keys in another order than the records' own routes? */
   reordersKeys: false,
@@ -52,7 +50,6 @@ export const usualService = {
   key: "a",
 };
 
-/** How one simulated company differs from the usual one. */
 export interface ServiceOptions extends Partial<Readonly<typeof usualService>> {
   readonly random: Random;
   readonly clock: Pick<Clock, "nowMs" | "monotonicMs">;
@@ -77,7 +74,6 @@ export interface Exchange {
   readonly status: number;
 }
 
-/** What a record shows in one version. */
 export interface Shown {
   /** As its own route and lists of full records write it. */
   readonly detail: string;

@@ -16,7 +16,6 @@ const dependents: Readonly<Partial<Record<TableName, readonly TableName[]>>> = {
 
 /** A company of the stand-in with its whole history: people change it, and `publish` makes versions of what they changed. */
 export class SimulatedCompany {
-  /** As it is now. */
   readonly company: Company;
   readonly units = new Map<number, string>();
   writing: Writing;

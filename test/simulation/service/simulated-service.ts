@@ -4,27 +4,16 @@ import { english } from "../../../connectors/fintoro/sandbox/lookups/lookup-list
 import type { AnsweredRecord } from "../../../connectors/fintoro/sandbox/base/values.ts";
 import type { SentEvent } from "../../../connectors/fintoro/sandbox/model/company.ts";
 import { allRoutes } from "../../../connectors/fintoro/sandbox/resources/all-routes.ts";
-import {
-  answerTo,
-  error,
-  list,
-  replyWith,
-  routerOf,
-  type Reply,
-} from "../../../connectors/fintoro/sandbox/service/messages.ts";
+import { answerTo, error, list, replyWith } from "../../../connectors/fintoro/sandbox/service/messages.ts";
+import { routerOf, type Reply } from "../../../connectors/fintoro/sandbox/service/messages.ts";
 import { Missing, refuse } from "../../../connectors/fintoro/sandbox/rules/rules.ts";
 import type { Oddity } from "../scenarios/scenario.ts";
 import { addWhereNoneIs, fillCompany, makeChange, makeHotChange, makeOdd } from "./people.ts";
 import type { ChangeContext, HotTable } from "./record-changes.ts";
 import { textOf, unitOf, type CompanyVersion } from "./record-texts.ts";
 import { SimulatedCompany } from "./simulated-company.ts";
-import {
-  usualService,
-  type Exchange,
-  type ServiceOptions,
-  type ServiceReply,
-  type TableName,
-} from "./service-types.ts";
+import { usualService } from "./service-types.ts";
+import type { Exchange, ServiceOptions, ServiceReply, TableName } from "./service-types.ts";
 
 const windowMs = 60_000;
 const router = routerOf(allRoutes);

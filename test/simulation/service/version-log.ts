@@ -18,7 +18,6 @@ export class VersionLog {
     return this.recordsOf(table).get(id) ?? [];
   }
 
-  /** Ids of all records that ever were. */
   ids(table: TableName): Iterable<number> {
     return this.recordsOf(table).keys();
   }

@@ -10,7 +10,6 @@ interface Receiver {
 
 /** Changes of an account at Fakturoid, each with its event, sent once, where there is a receiver. */
 export function changesOf(books: Books, clock = systemClock, receiver: Receiver | null = null) {
-  /** Statuses of the receiver's answers. */
   const answers: number[] = [];
   const send = async (kind: RecordKind, change: string, record: object | undefined) => {
     if (!receiver) return;

@@ -41,7 +41,6 @@ export async function openManyCompanies(count: number, records: number, more: Sa
   return { sandbox, folder, port, names, secrets, mirror, close };
 }
 
-/** Gives the secret. */
 function subscribe({ control }: Sandbox, company: number, url: string): string {
   const subscribedEvents = ["clients", "invoices", "orders"].flatMap((one) => [
     `${one}.created`,

@@ -55,7 +55,6 @@ ${more}`,
     connectService(context, settingsOf(own, company, fakturoid));
   const files = mirrorFiles(config, "acme");
 
-  /** One run, in this process. */
   const sync = async (request: Partial<RunRequest> = {}): Promise<RunSummary> => {
     await using service = connect();
     const { transport, rateLimiter } = service;

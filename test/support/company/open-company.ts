@@ -34,7 +34,6 @@ export async function openCompany(options: SandboxOptions = {}) {
     sandbox,
     proxy,
     folder,
-    /** The mirror's file. */
     file: path.join(folder, "acme.db"),
     said,
     /** From now on the service answers with these faults, until `recover`. */

@@ -2,7 +2,6 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import { closeAll, listen } from "../http/loopback.ts";
 import type { Sandbox } from "../sandbox/control.ts";
 
-/** A request on its way to the service. */
 interface Asked {
   /** From 1, in the order of arrival. */
   readonly n: number;
@@ -151,7 +150,6 @@ export function htmlPage(status: number): Reply {
   return { status, headers: { "content-type": "text/html" }, body: Buffer.from("<h1>Maintenance</h1>") };
 }
 
-/** The same answer with other text. */
 function rewritten(reply: Reply, change: (text: string) => string): Reply {
   return { ...reply, body: Buffer.from(change(reply.body.toString("utf8"))) };
 }

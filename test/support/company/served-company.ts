@@ -29,7 +29,6 @@ export async function statusOf({ folder: cwd }: Company): Promise<CompanyStatus 
   return { code, ...(JSON.parse(stdout) as { companies: { acme: CompanyStatus } }).companies.acme };
 }
 
-/** What `/readyz` says of a company. */
 interface CompanyReady extends Record<string, unknown> {
   readonly ready: boolean;
   readonly reasons: readonly string[];

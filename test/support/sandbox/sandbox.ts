@@ -18,7 +18,6 @@ export async function get({ url, token }: Sandbox, path: string) {
   return { status: response.status, json: (text === "" ? {} : JSON.parse(text)) as Dict };
 }
 
-/** Every record of a list, page by page. */
 export async function all(sandbox: Sandbox, path: string): Promise<Dict[]> {
   const records: Dict[] = [];
   for (let page = 1; page <= 500; page++) {

@@ -4,7 +4,6 @@ import type { Dict } from "./sandbox.ts";
 import { eventually } from "../eventually.ts";
 import { startService, untilTheEnd, type Asked } from "../http/http.ts";
 
-/** One request as it came in. */
 export interface Received extends Asked {
   readonly json: Dict;
 }

@@ -1,19 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import Database from "better-sqlite3";
-import {
-  expectedRow,
-  partOwner,
-  partTables,
-  type Cells,
-  type ExpectedRow,
-  type TrueRecord,
-  type Truth,
-} from "./truth.ts";
+import { expectedRow, partOwner, partTables } from "./truth.ts";
+import type { Cells, ExpectedRow, TrueRecord, Truth } from "./truth.ts";
 
 export type Db = Database.Database;
 type Row = Record<string, string | number | null>;
 
-/** Of the view `_raw`. */
 interface RawText {
   readonly resource: string;
   readonly id: number;
@@ -41,7 +33,6 @@ export function differences(db: Db, truth: Truth, tables: readonly string[] = [.
   return found;
 }
 
-/** All that is not as the service has it in one table. */
 function tableDifferences(
   db: Db,
   table: string,
@@ -82,7 +73,6 @@ export function liveRows(db: Db, table: string): Map<string, Row> {
   return new Map(rows.map((row) => [String(row["id"]), row]));
 }
 
-/** By resource and id. */
 function rawTexts(db: Db): Map<string, Map<string, string>> {
   const byResource = Map.groupBy(readRaw(db), ({ resource }) => resource);
   return new Map(
@@ -166,26 +156,28 @@ export function falseTombstones(file: string, truth: Truth): string[] {
 }
 
 /** A row of the change log. */
-interface Change {
+export interface LoggedChange {
   readonly resource: string;
-  readonly record_id: number;
+  readonly id: number;
   readonly op: string;
   readonly before: string | null;
   readonly after: string | null;
 }
 
 /** What a mirror holds of a record, deleted ones too. */
-interface HeldRecord {
+export interface MirroredRecord {
   readonly table: string;
   readonly id: number;
   readonly isDeleted: boolean;
+  /** Null where there is a row and no JSON. */
   readonly json: string | null;
 }
 
 /** I2: where the change log of a mirror's file does not give its records. */
 export function unreplayable(file: string): string[] {
   return look(file, (db) => {
-    const changes = db.prepare("SELECT * FROM _changes WHERE op <> 'event' ORDER BY seq").all() as Change[];
+    const sql = "SELECT record_id AS id, * FROM _changes WHERE op <> 'event' ORDER BY seq";
+    const changes = db.prepare(sql).all() as LoggedChange[];
     const raw = Map.groupBy(readRaw(db), ({ resource }) => resource);
     const records = [...raw].flatMap(([table, texts]) => {
       const deleted = db.prepare(`SELECT id FROM "${table}" WHERE _deleted_at IS NOT NULL`);
@@ -197,10 +189,13 @@ export function unreplayable(file: string): string[] {
 }
 
 /** Where the change log from 0 does not give the live records, a row a change, and none for what changed nothing. */
-export function replayMistakes(changes: readonly Change[], records: Iterable<HeldRecord>): string[] {
+export function replayMistakes(
+  changes: readonly LoggedChange[],
+  records: Iterable<MirroredRecord>,
+): string[] {
   const live = new Map<string, string>();
   const odd: string[] = [];
-  for (const { resource, record_id: id, op, before, after } of changes) {
+  for (const { resource, id, op, before, after } of changes) {
     const key = `${resource} ${id}`;
     const name = `${key}: ${op}`;
     if ((live.get(key) ?? null) !== before) odd.push(`${name} over something else`);

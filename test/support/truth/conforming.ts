@@ -12,11 +12,8 @@ interface Conforming {
   readonly open: () => Promise<OpenedService>;
 }
 
-/** What the suite asks of them. */
 interface OpenedService {
-  /** The mirror's file. */
   readonly file: string;
-  /** One run. */
   sync(): Promise<RunSummary>;
   /** What the service holds, from the inside of the stand-in, without the engine. */
   truth(): Truth;
@@ -59,7 +56,6 @@ const fakturoidService: Conforming = {
   },
 };
 
-/** Every connector of the program. */
 export const conforming: readonly Conforming[] = [fintoroService, fakturoidService];
 
 /** A record without an id is the only one of its table. */

@@ -12,7 +12,6 @@ export interface EqualOptions {
   readonly tables?: readonly string[];
 }
 
-/** The ids of a table's records, as the service has them. */
 export function serviceIds({ sandbox }: Company, table: string): number[] {
   return [...(truthOf(sandbox).get(table)?.keys() ?? [])].map(Number);
 }

@@ -63,7 +63,6 @@ const partKeys = ["items", "stocks", "attachments"];
 
 const singularOf = (table: string) => table.replace(/s$/, "");
 
-/** The tables that parts of its records may have. */
 export const partTables = (table: string) => partKeys.map((key) => `${singularOf(table)}_${key}`);
 
 /** The column of these with the record's id. */

@@ -32,7 +32,6 @@ export class DrivenClock extends SimulatedTime implements Clock {
   }
 }
 
-/** Runs all microtasks that are ready. */
 async function runReady(): Promise<void> {
   for (let i = 0; i < 20; i++) await Promise.resolve();
 }

@@ -1,4 +1,3 @@
-/** A wake-up call. */
 interface WakeUp {
   readonly atMs: number;
   readonly wake: () => void;
@@ -15,7 +14,6 @@ export class SimulatedTime {
   readonly startMs: number;
   /** Milliseconds since the simulation began. */
   passedMs = 0;
-  /** WakeUps that have rung. */
   steps = 0;
   /** By their time, and those of one time in the order in which they were asked for. */
   private readonly agenda: WakeUp[] = [];
@@ -34,7 +32,6 @@ export class SimulatedTime {
     return this.passedMs;
   }
 
-  /** Calls back in so many milliseconds. */
   after(ms: number, wake: () => void): Cancel {
     return this.at(this.passedMs + Math.max(0, ms), wake);
   }
@@ -88,7 +85,6 @@ export class SimulatedTime {
     return this.agenda[0]?.atMs ?? Infinity;
   }
 
-  /** How many calls are to be made. */
   get sleeping(): number {
     return this.agenda.length;
   }
