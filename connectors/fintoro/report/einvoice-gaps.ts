@@ -44,14 +44,16 @@ const parties = `SELECT 'client' AS party, k.id AS client_id, ${"name subject_id
       (SELECT ${turnover} FROM bills)
     FROM bills WHERE company_name IS NOT NULL ORDER BY issue_date DESC, document DESC, document_id DESC LIMIT 1)`;
 
-/** One published rule: `fails` is SQL of the condition that breaks it, `hint` of one that may, or that Slovakia may ask for. */
-interface Check {
-  readonly term: string;
-  /** Of a party that of the client, then that of the company. */
-  readonly rule: string | readonly [client: string, company: string];
-  readonly fails?: string;
-  readonly hint?: string;
-}
+/**
+ * One published rule. `fails` is SQL of the condition that breaks it, `hint` of one that may, or that Slovakia may ask for;
+ * null: there is none. Of a party the rule is that of the client, then that of the company.
+ */
+type Check = readonly [
+  term: string,
+  rule: string | readonly [client: string, company: string],
+  fails: string | null,
+  hint: string | null,
+];
 
 const address = ["BR-10", "BR-08"] as const;
 const endpoint = ["PEPPOL-EN16931-R010", "PEPPOL-EN16931-R020"] as const;
@@ -59,77 +61,44 @@ const digits = "[0-9]".repeat(10);
 /** Slovak businesses are found by their tax id (scheme 0245), those of the Union by their VAT id. */
 const isRouted = `((country IS 'SK' AND tax_id IS NOT NULL AND tax_id GLOB '${digits}')
       OR coalesce(substr(vat_id, 1, 2) IN (SELECT code FROM countries WHERE eu UNION ALL SELECT 'EL'), 0))`;
+const isNoCountry =
+  "substr(vat_id, 1, 2) NOT IN (SELECT code FROM countries UNION ALL SELECT 'EL' UNION ALL SELECT 'XI')";
+const isNoSlovakNumber = `vat_id GLOB 'SK*' AND vat_id NOT GLOB 'SK${digits}'`;
+const lacksNumber = "party = 'company' AND owes_vat AND vat_id IS NULL AND tax_id IS NULL";
+const lacksRegistration = "party = 'company' AND subject_id IS NULL AND vat_id IS NULL";
+const lacksTaxId = `is_business AND country IS 'SK' AND coalesce(tax_id, '') NOT GLOB '${digits}'`;
 
 const ofParties: readonly Check[] = [
-  { term: "name", rule: ["BR-07", "BR-06"], fails: "name IS NULL" },
-  {
-    term: "street",
-    rule: address,
-    fails: "coalesce(street, city, zip, country) IS NULL",
-    hint: "street IS NULL",
-  },
-  { term: "city", rule: address, hint: "city IS NULL" },
-  { term: "zip", rule: address, hint: "zip IS NULL" },
-  { term: "country", rule: ["BR-11", "BR-09"], fails: "country IS NULL" },
-  {
-    term: "vat_id",
-    rule: "BR-CO-09",
-    fails:
-      "substr(vat_id, 1, 2) NOT IN (SELECT code FROM countries UNION ALL SELECT 'EL' UNION ALL SELECT 'XI')",
-    hint: `vat_id GLOB 'SK*' AND vat_id NOT GLOB 'SK${digits}'`,
-  },
-  {
-    term: "vat_id",
-    rule: ["BR-AE-02", "BR-S-02"],
-    fails: "party = 'company' AND owes_vat AND vat_id IS NULL AND tax_id IS NULL",
-    hint: "owes_vat AND vat_id IS NULL",
-  },
-  {
-    term: "subject_id",
-    rule: ["BR-AE-02", "BR-CO-26"],
-    fails: "party = 'company' AND subject_id IS NULL AND vat_id IS NULL",
-    hint: "is_business AND subject_id IS NULL",
-  },
-  {
-    term: "tax_id",
-    rule: endpoint,
-    hint: `is_business AND country IS 'SK' AND coalesce(tax_id, '') NOT GLOB '${digits}'`,
-  },
-  {
-    term: "electronic_address",
-    rule: endpoint,
-    fails: `email IS NULL AND NOT ${isRouted}`,
-    hint: `is_business AND NOT ${isRouted}`,
-  },
-  { term: "buyer_reference", rule: "PEPPOL-EN16931-R003", hint: "party = 'company'" },
+  ["name", ["BR-07", "BR-06"], "name IS NULL", null],
+  ["street", address, "coalesce(street, city, zip, country) IS NULL", "street IS NULL"],
+  ["city", address, null, "city IS NULL"],
+  ["zip", address, null, "zip IS NULL"],
+  ["country", ["BR-11", "BR-09"], "country IS NULL", null],
+  ["vat_id", "BR-CO-09", isNoCountry, isNoSlovakNumber],
+  ["vat_id", ["BR-AE-02", "BR-S-02"], lacksNumber, "owes_vat AND vat_id IS NULL"],
+  ["subject_id", ["BR-AE-02", "BR-CO-26"], lacksRegistration, "is_business AND subject_id IS NULL"],
+  ["tax_id", endpoint, null, lacksTaxId],
+  ["electronic_address", endpoint, `email IS NULL AND NOT ${isRouted}`, `is_business AND NOT ${isRouted}`],
+  ["buyer_reference", "PEPPOL-EN16931-R003", null, "party = 'company'"],
 ];
 
+const isUnrated = "has_no_rate AND NOT reverse_charge AND (company_vat_id IS NOT NULL OR has_rate)";
+const hasNoReason = "reverse_charge AND texts NOT LIKE '%prenes%' AND texts NOT LIKE '%reverse charge%'";
+const lacksNumbers = "(client_number IS NULL OR coalesce(company_vat_id, company_tax_id) IS NULL)";
+
 const ofDocuments: readonly Check[] = [
-  { term: "unit", rule: "BR-23", fails: "has_unknown_unit" },
-  { term: "line_name", rule: "BR-25", fails: "has_nameless_line" },
-  {
-    term: "vat_category",
-    rule: "BR-CO-04",
-    fails: "has_no_rate AND NOT reverse_charge AND (company_vat_id IS NOT NULL OR has_rate)",
-  },
-  {
-    term: "reverse_charge_reason",
-    rule: "BR-AE-10",
-    fails: "reverse_charge AND texts IS NULL",
-    hint: "reverse_charge AND texts NOT LIKE '%prenes%' AND texts NOT LIKE '%reverse charge%'",
-  },
-  {
-    term: "reverse_charge_numbers",
-    rule: "BR-AE-02",
-    fails: "reverse_charge AND (client_number IS NULL OR coalesce(company_vat_id, company_tax_id) IS NULL)",
-  },
-  { term: "delivery_date", rule: "BR-IC-11", hint: "delivery_date IS NULL" },
+  ["unit", "BR-23", "has_unknown_unit", null],
+  ["line_name", "BR-25", "has_nameless_line", null],
+  ["vat_category", "BR-CO-04", isUnrated, null],
+  ["reverse_charge_reason", "BR-AE-10", "reverse_charge AND texts IS NULL", hasNoReason],
+  ["reverse_charge_numbers", "BR-AE-02", `reverse_charge AND ${lacksNumbers}`, null],
+  ["delivery_date", "BR-IC-11", null, "delivery_date IS NULL"],
 ];
 
 /** Rows of the table `checks`: a join with it reads each party and document once, where one query a check would read all again. */
 const checked = { client: ofParties, company: ofParties, document: ofDocuments };
 const checks = Object.entries(checked).flatMap(([kind, all], which) =>
-  all.map(({ term, rule }, at) => {
+  all.map(([term, rule], at) => {
     const number = typeof rule === "string" ? rule : (rule[which] ?? "");
     return `('${kind}', ${at}, '${term}', '${number}')`;
   }),
@@ -137,15 +106,15 @@ const checks = Object.entries(checked).flatMap(([kind, all], which) =>
 
 function rowsOf(all: readonly Check[], columns: string, kind: string, from: string): string {
   const cases = all.map(
-    ({ fails = "0", hint = "0" }, at) =>
-      `WHEN ${at} THEN CASE WHEN ${fails} THEN 'fails' WHEN ${hint} THEN 'hint' END`,
+    ([, , fails, hint], at) =>
+      `WHEN ${at} THEN CASE WHEN ${fails ?? "0"} THEN 'fails' WHEN ${hint ?? "0"} THEN 'hint' END`,
   );
   return `SELECT ${columns}, t.term AS term, t.rule AS rule,
     CASE t.at ${cases.join("\n      ")} END AS severity, turnover_eur
   FROM ${from} p JOIN checks t ON t.kind = ${kind}`;
 }
 
-const terms = [...new Set([...ofParties, ...ofDocuments].map(({ term }) => term))];
+const terms = [...new Set([...ofParties, ...ofDocuments].map(([term]) => term))];
 
 /** What stands between the data and an electronic invoice, by the published rules that the data can break. */
 export const einvoiceGaps: ReportView = {
