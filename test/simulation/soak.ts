@@ -79,10 +79,10 @@ export async function soak(plan: SoakPlan): Promise<SoakResult> {
     const judged = [heap, descriptors, judgeStalls(one.stalls)];
     const { code } = await endServe(one.daemon, "SIGTERM");
     if (code !== 0) broken.push(`SIGTERM ended with ${code}: ${one.daemon.stderr().slice(-500)}`);
-    const logs = processes.map(
-      (each, i) => [`the log of serve ${i}`, each.stdout() + each.stderr()] as const,
+    const logs = new Map(
+      processes.map((each, i) => [`the log of serve ${i}`, each.stdout() + each.stderr()]),
     );
-    broken.push(...leaks(many.secrets, new Map(logs)));
+    broken.push(...leaks(many.secrets, logs));
     return {
       lines: [work, ...judged.flatMap(({ lines }) => lines)],
       broken: [...broken, ...judged.flatMap((each) => each.broken)],
@@ -149,10 +149,8 @@ function eventsIn({ names, mirror }: ManyCompanies): number {
 /** Ends all deliveries, has everything read once more, and compares. */
 async function comeToRest({ many, daemon }: Soak): Promise<string[]> {
   await many.sandbox.control.webhooks.idle(minuteMs, { withinMs: Infinity });
-  const run = startProcess(["sync", "--json", "--full", "--allow-mass-delete"], {
-    folder: many.folder,
-    mostMs: 10 * minuteMs,
-  });
+  const args = ["sync", "--json", "--full", "--allow-mass-delete"];
+  const run = startProcess(args, { folder: many.folder, mostMs: 10 * minuteMs });
   const { code } = await run.ended;
   if (code !== 0) return [`sync --full ended with ${code}: ${run.stderr().slice(-2_000)}`];
   if (daemon.child.exitCode !== null) return [`serve ended: ${daemon.stderr().slice(-2_000)}`];
@@ -182,16 +180,8 @@ async function descriptorsAtRest({ daemon, plan }: Soak, before: Descriptors): P
  * threads of the garbage collection, is shown.
  */
 function judgeStalls(answers: readonly ProbeAnswer[]): SoakResult {
-  const [busiest, longest] = [
-    longestBy(
-      "cpuMs",
-      answers.map((one) => one.busiest),
-    ),
-    longestBy(
-      "wallMs",
-      answers.map((one) => one.longest),
-    ),
-  ];
+  const of = (kind: "busiest" | "longest") => answers.map((one) => one[kind]);
+  const [busiest, longest] = [longestBy("cpuMs", of("busiest")), longestBy("wallMs", of("longest"))];
   const lines = [`busiest stall: ${stallText(busiest)}`, `longest stall: ${stallText(longest)}`];
   return { lines, broken: busiest.cpuMs > mostStallMs ? [`the event loop stalls: ${lines[0]}`] : [] };
 }

@@ -18,7 +18,7 @@ const listedTables = [
  */
 export const unlikeLists: Check = (mirror, { service }) => {
   const sql = `SELECT resource || '.' || field FROM _preview_differences GROUP BY resource, field HAVING count(*) > 3`;
-  const uncompared = new Set(mirror.db.prepare(sql).pluck().all() as string[]);
+  const uncompared = new Set(mirror.column(sql));
   return listedTables.flatMap((table) => {
     const records = recordsNow(service, table);
     const extra = [...mirror.records(table).values()]

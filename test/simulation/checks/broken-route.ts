@@ -16,15 +16,14 @@ export function wasDeniedAlone(
   { service, deniedAtMs, receivedAtMs }: Observation,
   requestId: string | null,
 ): boolean {
-  const exchanges = new Map(service.exchanges.map((one) => [one.requestId, one]));
-  const asked = requestId === null ? undefined : exchanges.get(requestId);
+  const asked = service.exchangeOf(requestId);
   const [, route = "", id = ""] = asked?.route.split("/") ?? [];
   const table = route.replaceAll("-", "_") as TableName;
   if (!asked || !deniedAtMs.has(`${table} ${id}`)) return false;
   const deniedMs = receivedAtMs.get(asked.requestId) ?? asked.hitAtMs;
   const live = new Set<number>();
   for (const { resource, id: other, op, requestId: by } of mirror.changes) {
-    const cameMs = by === null ? undefined : (receivedAtMs.get(by) ?? exchanges.get(by)?.hitAtMs);
+    const cameMs = receivedAtMs.get(by ?? "") ?? service.exchangeOf(by)?.hitAtMs;
     if (resource !== table || other === Number(id) || cameMs === undefined || cameMs > deniedMs) continue;
     if (op === "delete") live.delete(other);
     else live.add(other);

@@ -20,6 +20,6 @@ export const leftToRead: Check = (mirror) => {
   const waiting = mirror.events.filter(({ state }) => state === "waiting");
   return [
     ...waiting.map(({ id, type }) => `I4 ${type} ${id}: waits at rest`),
-    ...(mirror.db.prepare(work).pluck().all() as string[]).map((what) => `I4 left in the queue: ${what}`),
+    ...mirror.column(work).map((what) => `I4 left in the queue: ${what}`),
   ];
 };

@@ -13,14 +13,13 @@ const previewed: ReadonlySet<TableName> = new Set<TableName>(["invoices", "price
 
 /** I3: the changes of a record follow from reads in the order in which these reached the service. */
 export const staleOverwrites: Check = (mirror, { service }) => {
-  const byRequest = new Map(service.exchanges.map((one) => [one.requestId, one]));
   const last = new Map<string, { read: Exchange; isDetail: boolean }>();
   return mirror.changes.flatMap(({ resource, id, requestId, after }) => {
     const key = `${resource} ${id}`;
     // An answer without a request id, or rows made anew. What was deleted so may come back as a preview.
     if (requestId === null && after === null) last.delete(key);
     if (requestId === null) return [];
-    const read = byRequest.get(requestId);
+    const read = service.exchangeOf(requestId);
     if (!read) return [`I3 ${key}: changed by ${requestId}, which nobody answered`];
     const earlier = last.get(key);
     const isDetail = after !== null && previewed.has(resource) && isDetailOf(service, resource, id, after);
@@ -32,19 +31,17 @@ export const staleOverwrites: Check = (mirror, { service }) => {
 };
 
 /** I2: after a change the record is what the read that the change names showed of it. */
-export const changesUnlikeTheirRead: Check = (mirror, { service: { company, exchanges } }) => {
-  const byRequest = new Map(exchanges.map((one) => [one.requestId, one]));
-  return mirror.changes.flatMap(({ resource, id, op, cause, requestId, after }) => {
-    const read = requestId === null ? undefined : byRequest.get(requestId);
+export const changesUnlikeTheirRead: Check = (mirror, { service }) =>
+  mirror.changes.flatMap(({ resource, id, op, cause, requestId, after }) => {
+    const read = service.exchangeOf(requestId);
     if (!read || after === null || cause === "schema") return [];
-    const shown = company.log.at(resource, id, read.asOfMs);
+    const shown = service.company.log.at(resource, id, read.asOfMs);
     const route = `/${resource.replaceAll("_", "-")}`;
     const isShown =
       (after === shown?.listed && read.route !== `${route}/${id}`) ||
       (after === shown?.detail && read.route !== route);
     return isShown ? [] : [`I2 ${resource} ${id}: ${op} by ${read.requestId}, which did not show this`];
   });
-};
 
 function isDetailOf({ company }: Witness, table: TableName, id: number, text: string): boolean {
   return company.log.history(table, id).some(({ shown }) => shown?.detail === text);
@@ -58,9 +55,8 @@ function isDetailOf({ company }: Witness, table: TableName, id: number, text: st
 export const falseTombstones: Check = (mirror, seen) => {
   const deletions = lastDeletions(mirror);
   return [...mirror.everyRecord()]
-    .filter(
-      ({ table, id, isDeleted, json }) => isDeleted && !wasGoneAfter(seen.service, table, id, json ?? ""),
-    )
+    .filter(({ isDeleted }) => isDeleted)
+    .filter(({ table, id, json }) => !wasGoneAfter(seen.service, table, id, json ?? ""))
     .filter(({ table, id }) => !wasDeniedAlone(mirror, seen, deletions.get(`${table} ${id}`) ?? null))
     .map(({ table, id }) => `I5 ${table} ${id}: deleted here, and never gone at the service`);
 };
@@ -68,15 +64,12 @@ export const falseTombstones: Check = (mirror, seen) => {
 /**
  * I5: a record is deleted by the answer of its own route; a payment also by its invoice's, and what has no route by its list.
  */
-export const unaskedDeletions: Check = (mirror, { service }) => {
-  const byRequest = new Map(service.exchanges.map((one) => [one.requestId, one]));
-  return mirror.changes.flatMap(({ resource, id, op, requestId, before }) => {
-    const read = requestId === null ? undefined : byRequest.get(requestId);
+export const unaskedDeletions: Check = (mirror, { service }) =>
+  mirror.changes.flatMap(({ resource, id, op, requestId, before }) => {
+    const read = service.exchangeOf(requestId);
     if (op !== "delete" || !read) return [];
     const isOwned = resource === "document_payments" && read.route === `/invoices/${invoiceOf(before ?? "")}`;
     const asked = resource === "units" ? "/units" : `/${resource.replaceAll("_", "-")}/${id}`;
-    return isOwned || read.route === asked
-      ? []
-      : [`I5 ${resource} ${id}: deleted by ${read.route}, which is not its own route`];
+    if (isOwned || read.route === asked) return [];
+    return [`I5 ${resource} ${id}: deleted by ${read.route}, which is not its own route`];
   });
-};

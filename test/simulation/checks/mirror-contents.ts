@@ -55,9 +55,13 @@ export class MirrorContents {
     this.db = db;
   }
 
+  column<T = string>(sql: string): T[] {
+    return this.db.prepare(sql).pluck().all() as T[];
+  }
+
   /** Has it no tables? The power may take a new mirror along with its first transaction. */
   get isEmpty(): boolean {
-    return this.db.prepare("SELECT 1 FROM sqlite_master WHERE name = '_changes'").get() === undefined;
+    return this.column("SELECT 1 FROM sqlite_master WHERE name = '_changes'").length === 0;
   }
 
   /** By id. */

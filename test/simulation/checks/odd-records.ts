@@ -5,17 +5,15 @@ import type { Check, MirrorContents, Observation } from "./mirror-contents.ts";
 const unknownFields = { clients: ["loyalty", "registry"], invoices: ["campaign"] } as const;
 
 /** I12: each unknown field of a record that was read whole has a column, which holds all of its digits. */
-export const lostFields: Check = ({ db }) =>
+export const lostFields: Check = (mirror) =>
   Object.entries(unknownFields).flatMap(([table, fields]) => {
-    const columns = new Set(db.prepare("SELECT name FROM pragma_table_info(?)").pluck().all(table));
+    const columns = new Set(mirror.column(`SELECT name FROM pragma_table_info('${table}')`));
     return fields.flatMap((field) => {
       const cell = columns.has(field) ? `CAST(t.${field} AS TEXT)` : "NULL";
       const value = `CAST(json_extract(r.json, '$.${field}') AS TEXT)`;
       const sql = `SELECT t.id FROM ${table} t JOIN _raw_${table} r ON r.id = t.id
         WHERE t._deleted_at IS NULL AND t._detail_at IS NOT NULL AND ${cell} IS NOT ${value}`;
-      return (db.prepare(sql).pluck().all() as number[]).map(
-        (id) => `I12 ${table} ${id}: ${field} is not as it was sent`,
-      );
+      return mirror.column(sql).map((id) => `I12 ${table} ${id}: ${field} is not as it was sent`);
     });
   });
 
@@ -34,14 +32,13 @@ export const keptEvents: Check = ({ db }) => {
  * run began, and the run says so.
  */
 export function unkeptRecords(
-  { db }: MirrorContents,
+  mirror: MirrorContents,
   { service }: Observation,
   report: RunSummary,
   sinceMs: number,
 ): string[] {
   const { malformed } = service.company;
-  const rows = db.prepare("SELECT json FROM _quarantine WHERE resource = 'clients'").pluck().all();
-  const kept = new Set(rows as string[]);
+  const kept = new Set(mirror.column("SELECT json FROM _quarantine WHERE resource = 'clients'"));
   const fromMs = sinceMs - (service.options.lag === "replica" ? service.options.lagMs : 0);
   return [...malformed.ids("clients")].flatMap((id) => {
     const history = malformed.history("clients", id);

@@ -26,14 +26,14 @@ export const unqueuedWork: Check = (mirror) => {
 };
 
 /** What is queued to be read: tables and targets. */
-export function queuedTargets({ db }: MirrorContents): ReadonlySet<string> {
-  return new Set(db.prepare("SELECT resource || ' ' || target FROM _work").pluck().all() as string[]);
+export function queuedTargets(mirror: MirrorContents): ReadonlySet<string> {
+  return new Set(mirror.column("SELECT resource || ' ' || target FROM _work"));
 }
 
 /** What came last of these records cannot become a row: each run reads them again. */
-function quarantinedTargets({ db }: MirrorContents): ReadonlySet<string> {
+function quarantinedTargets(mirror: MirrorContents): ReadonlySet<string> {
   const sql = "SELECT resource || ' id:' || record_id FROM _quarantine WHERE record_id IS NOT NULL";
-  return new Set(db.prepare(sql).pluck().all() as string[]);
+  return new Set(mirror.column(sql));
 }
 
 /**
@@ -45,7 +45,8 @@ export const unreadReferences: Check = (mirror) => {
   const sql = `SELECT one.id FROM business_cases one JOIN _fence_business_cases read ON read.id = one.id
     JOIN _fence_clients gone ON gone.id = one.client_id AND gone.gone = 1
     WHERE one._deleted_at IS NULL AND read.received_seq < gone.received_seq`;
-  return (mirror.db.prepare(sql).pluck().all() as number[])
+  return mirror
+    .column<number>(sql)
     .filter((id) => !work.has(`business_cases id:${id}`))
     .map((id) => `I1 business_cases ${id}: its client was deleted after it was read, and nothing is queued`);
 };
@@ -101,7 +102,7 @@ export function staleAfterRun(
   { sinceMs, tables, isBesideWorker }: ReadRun,
 ): string[] {
   const { log } = seen.service.company;
-  const asked = isBesideWorker ? askedByEvents(mirror, log) : new Set();
+  const asked = isBesideWorker ? askedByEvents(mirror, log) : new Set<string>();
   const isStale = staleSince(mirror, seen);
   return tables.flatMap((table) => {
     const held = mirror.records(table);
@@ -134,13 +135,12 @@ function isUnlistedSince(history: readonly Version[], sinceMs: number): boolean 
 }
 
 /** Records that the event worker still has to read: those in its lane, and the payments that come with an invoice. */
-function askedByEvents({ db }: MirrorContents, log: VersionLog): ReadonlySet<unknown> {
-  const sql = "SELECT resource || ' ' || target FROM _work WHERE lane = ? AND reason <> 'recheck'";
-  const asked = new Set(db.prepare(sql).pluck().all(laneRank("webhook")));
+function askedByEvents(mirror: MirrorContents, log: VersionLog): ReadonlySet<string> {
+  const lane = `lane = ${laneRank("webhook")} AND reason <> 'recheck'`;
+  const asked = new Set(mirror.column(`SELECT resource || ' ' || target FROM _work WHERE ${lane}`));
+  const isAsked = ({ shown }: Version) => shown && asked.has(`invoices id:${invoiceOf(shown.detail)}`);
   const payments = [...log.ids("document_payments")].filter((id) =>
-    log
-      .history("document_payments", id)
-      .some(({ shown }) => shown && asked.has(`invoices id:${invoiceOf(shown.detail)}`)),
+    log.history("document_payments", id).some(isAsked),
   );
   return new Set([...asked, ...payments.map((id) => `document_payments id:${id}`)]);
 }

@@ -24,11 +24,9 @@ export function watchIngest(ingest: CompanyIngest, parts: WatchedParts): Ingest 
       // Groups are few, and the rest of one has to be stored alone.
       const share = deliveries.length > 1 ? 4 * unstorable : unstorable;
       if (unstorable > 0 && choice.probability(share)) process.failure = choice.one(failures);
-      if (!deliveries.every(({ eventId }) => acknowledged.has(eventId)))
-        return ingest.store(deliveries, receivedAtMs);
-      return changingNothing(parts, "a delivery that was stored before", () =>
-        ingest.store(deliveries, receivedAtMs),
-      );
+      const step = () => ingest.store(deliveries, receivedAtMs);
+      if (!deliveries.every(({ eventId }) => acknowledged.has(eventId))) return step();
+      return changingNothing(parts, "a delivery that was stored before", step);
     },
   };
 }
@@ -49,12 +47,11 @@ function changingNothing<T>(
   step: () => T,
   besides = queueSql,
 ): T {
-  const rows = mirror.db.prepare(
-    `SELECT (SELECT count(*) FROM _inbox), (SELECT count(*) FROM _change_log)${besides}`,
-  );
-  const before = JSON.stringify(rows.raw().get());
+  const sql = `SELECT (SELECT count(*) FROM _inbox), (SELECT count(*) FROM _change_log)${besides}`;
+  const rows = mirror.db.prepare(sql).raw();
+  const before = JSON.stringify(rows.get());
   const result = step();
-  const after = JSON.stringify(rows.raw().get());
+  const after = JSON.stringify(rows.get());
   if (after !== before) machine.broken.push(`I7 ${what} left ${after} in place of ${before}`);
   return result;
 }

@@ -1,7 +1,7 @@
 import type { Shown, TableName } from "./service-types.ts";
 import type { SimulatedService } from "./simulated-service.ts";
 
-export type Witness = Pick<SimulatedService, "company" | "options" | "exchanges">;
+export type Witness = Pick<SimulatedService, "company" | "options" | "exchanges" | "exchangeOf">;
 
 /** What the service holds of a table now, by id; a record without `listed` is shown by no list. */
 export function recordsNow({ company, options }: Witness, table: TableName): ReadonlyMap<number, Shown> {

@@ -26,6 +26,7 @@ export class SimulatedService {
   readonly options: Required<ServiceOptions>;
   readonly limiter: Limiter;
   readonly exchanges: Exchange[] = [];
+  private readonly byRequest = new Map<string, Exchange>();
   readonly company: SimulatedCompany;
   /** Bearer tokens that are accepted; null: all are. */
   private tokens: ReadonlySet<string> | null = null;
@@ -57,6 +58,11 @@ export class SimulatedService {
     if (this.isResting) throw new Error("broken promise: nobody changes a service at rest");
     const context = this.changeContext(this.choice.probability(this.options.silentShare), on !== null);
     return on === null ? makeChange(context) : makeHotChange(context, on);
+  }
+
+  /** The request that had this id as its answer's; undefined where nobody answered it, and for null. */
+  exchangeOf(requestId: string | null): Exchange | undefined {
+    return this.byRequest.get(requestId ?? "");
   }
 
   /** Shows or sends what nobody expects; returns what, for the trace. */
@@ -116,7 +122,9 @@ export class SimulatedService {
     const requestId = `req-${this.options.key}-${++this.count}`;
     const asOfMs = this.asOfMs();
     const { status, body } = failed ?? this.read(route, query, asOfMs);
-    this.exchanges.push({ requestId, route, search: String(query), hitAtMs, asOfMs, status });
+    const exchange = { requestId, route, search: String(query), hitAtMs, asOfMs, status };
+    this.exchanges.push(exchange);
+    this.byRequest.set(requestId, exchange);
     const own = { "Content-Type": "application/json", "X-Request-Id": requestId };
     return { status, headers: { ...own, ...headers }, body };
   }
