@@ -126,18 +126,18 @@ describe("at a terminal", () => {
   test("installs nothing without a yes, and shows before what it would install", async () => {
     const setup = await setUp();
     const usual = [undefined, "", [], [], "cron"];
-    const crontab = fakeTool(setup.cwd, "crontab", '[ "$1" = - ] || { echo no crontab for me >&2; exit 1; }');
-    const env = { PATH: `${crontab.folder}:${process.env["PATH"]}` };
+    const none = '[ "$1" = - ] || { echo no crontab for me >&2; exit 1; }';
+    const { calls, input, ...env } = fakeTool("crontab", `${none}; cat > "$(dirname "$0")/input"`);
     const args = ["--token-env", "TOKEN", "--company", "acme"];
     const no = await init(setup, args, { ...answering([...usual, false]), env });
     expect(no).toMatchObject({
       code: 0,
       stderr: expect.stringMatching(/15 2 \* \* \* .* sync --quiet --config /),
     });
-    expect(crontab.calls()).toEqual([]);
+    expect(calls()).toEqual([]);
     expect((await init(setup, [...args, "--force"], { ...answering([...usual, true]), env })).code).toBe(0);
-    expect(crontab.calls()).toEqual(["-l", "-"]);
-    expect(crontab.input()).toMatch(
+    expect(calls()).toEqual(["-l", "-"]);
+    expect(input()).toMatch(
       /^15 2 \* \* \* \S*node\S* --disable-sigusr1 \S+main\.\S+ sync --quiet --config \S+\n$/,
     );
   });
@@ -145,9 +145,9 @@ describe("at a terminal", () => {
   // Fault: process | crontab fails | a program of that name that ends with 1 | the config stays, exit 1, the reason is shown
   test("a crontab that cannot be read is not replaced: the config stays, the reason is shown, exit 1", async () => {
     const setup = await setUp();
-    const { folder, calls } = fakeTool(setup.cwd, "crontab", "echo not allowed >&2; exit 1");
+    const { PATH, calls } = fakeTool("crontab", "echo not allowed >&2; exit 1");
     const args = ["--token-env", "TOKEN", "--company", "acme", "--no-input", "--install", "cron"];
-    const { code, stderr } = await init(setup, args, { env: { PATH: `${folder}:${process.env["PATH"]}` } });
+    const { code, stderr } = await init(setup, args, { env: { PATH } });
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining("not allowed") });
     expect(calls()).toEqual(["-l"]);
     expect(existsSync(path.join(setup.cwd, "config.yaml"))).toBe(true);

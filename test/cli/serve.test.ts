@@ -1,7 +1,8 @@
-import { existsSync, chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { runCommand, temporaryFolder, endOf, firstLine, startProgram } from "../support/program/cli.ts";
+import { fakeTool } from "../support/program/fake-tool.ts";
 import { minimal, load } from "../support/connector/config.ts";
 import { takenPort } from "../support/http/http.ts";
 import { MirrorError } from "../../src/base/errors.ts";
@@ -63,45 +64,29 @@ test("a changed data_dir leaves the pages' token where it is, until the restart"
   expect(existsSync(path.join(cwd, "elsewhere"))).toBe(false);
 });
 
-/** A folder with a `systemd-notify` that writes down what it is given. */
-function notifier() {
-  const folder = temporaryFolder();
-  const file = path.join(folder, "given");
-  const program = path.join(folder, "systemd-notify");
-  writeFileSync(program, `#!/bin/sh\necho "$*" >> ${file}\n`);
-  chmodSync(program, 0o755);
-  const given = () =>
-    existsSync(file) ? readFileSync(file, "utf8").split("\n").filter(Boolean).toSorted() : [];
-  return { env: { PATH: `${folder}:/usr/bin:/bin`, NOTIFY_SOCKET: "/run/none" }, given };
-}
+/** What systemd sets for a program that it waits for. */
+const waiting = { NOTIFY_SOCKET: "/run/none" };
 
-test("systemd hears that the daemon is ready, that it is alive in time, and that it stops", async () => {
-  const { env, given } = notifier();
-  const clock = new DrivenClock(0);
-  const stop = new AbortController();
-  const log = stubLog();
-  const systemd = createSystemd({ env: { ...env, WATCHDOG_USEC: "120000000" }, clock, log });
+test("systemd hears that the daemon is ready, that it is alive in time, and that it stops; who does not wait for it hears nothing, and what does not arrive is logged once", async () => {
+  const { PATH, calls } = fakeTool("systemd-notify");
+  const [clock, log, stop] = [new DrivenClock(0), stubLog(), new AbortController()];
+  const create = (env: NodeJS.ProcessEnv) => createSystemd({ env, clock, log });
+  const systemd = create({ PATH, ...waiting, WATCHDOG_USEC: "120000000" });
   systemd.ready(stop.signal);
   await clock.advance(79_000);
   stop.abort();
+  create({ PATH }).stopping();
   systemd.stopping();
+  const given = () => calls().toSorted();
   const alive = ["WATCHDOG=1", "WATCHDOG=1"];
   await expect.poll(given).toEqual(["READY=1 STATUS=receiving", "STOPPING=1", ...alive]);
   expect(log.lines).toEqual([]);
-});
-
-test("a daemon that nobody started this way reports nothing, and one whose reports do not arrive logs that once", async () => {
-  const { env, given } = notifier();
-  const log = stubLog();
-  const parts = { clock: new DrivenClock(0), log };
-  createSystemd({ ...parts, env: { PATH: env.PATH } }).stopping();
-  const systemd = createSystemd({ ...parts, env: { ...env, PATH: "/nowhere" } });
-  systemd.stopping();
+  const unheard = create({ PATH: "/nowhere", ...waiting });
+  unheard.stopping();
   await expect.poll(() => log.lines).toHaveLength(1);
+  unheard.stopping();
   systemd.stopping();
-  const ends = createSystemd({ ...parts, env });
-  ends.stopping();
-  await expect.poll(given).toEqual(["STOPPING=1"]);
+  await expect.poll(() => given().length).toBe(5);
   expect(log.lines).toMatchObject([{ level: "warn", message: expect.stringContaining("notify failed") }]);
 });
 
@@ -111,17 +96,17 @@ function isStopped(pid: number | undefined): boolean {
 
 // Fault: process | the loop of a serve stands still (SIGSTOP) | a real serve with systemd's variables | it is ready once its address answers, alive again and again, silent while it stands still, and says that it stops
 test("a real serve reports to systemd, and nothing while it stands still", async () => {
-  const { env, given } = notifier();
+  const { PATH, calls } = fakeTool("systemd-notify");
   const config = "base_url: http://127.0.0.1:9\ncompanies: { acme: { token: nobodys-token } }\n";
   const child = startProgram(["serve", "--json", "--listen", "127.0.0.1:0"], {
     cwd: temporaryFolder({ "config.yaml": config }),
-    env: { ...env, WATCHDOG_USEC: "300000" },
+    env: { PATH, ...waiting, WATCHDOG_USEC: "300000" },
   });
   const ended = endOf(child);
   await firstLine(child);
-  const alive = () => given().filter((line) => line === "WATCHDOG=1").length;
+  const alive = () => calls().filter((line) => line === "WATCHDOG=1").length;
   await expect.poll(alive).toBeGreaterThan(2);
-  expect(given()).toContain("READY=1 STATUS=receiving");
+  expect(calls()).toContain("READY=1 STATUS=receiving");
   child.kill("SIGSTOP");
   const sending = () => childrenOf(child.pid).filter(({ args }) => !args.includes("<defunct>"));
   // Then nobody is left who could say that it is alive.
@@ -131,5 +116,5 @@ test("a real serve reports to systemd, and nothing while it stands still", async
   await expect.poll(alive).toBeGreaterThan(before);
   child.kill("SIGTERM");
   expect((await ended).code).toBe(0);
-  expect(given()).toContain("STOPPING=1");
+  expect(calls()).toContain("STOPPING=1");
 });

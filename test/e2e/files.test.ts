@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import {
   appendFileSync,
   readdirSync,
@@ -37,8 +37,7 @@ async function run(company: Company, ...args: string[]) {
 
 const folderOf = (company: Company) => path.join(company.folder, "acme.files");
 const at = (company: Company, file: string) => path.join(folderOf(company), file);
-const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
-const hashAt = (company: Company, file: string) => sha256(readFileSync(at(company, file)));
+const hashAt = (company: Company, file: string) => hash("sha256", readFileSync(at(company, file)), "hex");
 
 function filesIn(company: Company, where = "1"): DocumentFile[] {
   const sql = `SELECT * FROM document_files WHERE ${where} ORDER BY path`;

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { readXlsx } from "hucre/xlsx";
@@ -46,10 +46,7 @@ const folderOf = (company: Company, month: string) => path.join(company.folder, 
 function hashesIn(folder: string): Record<string, string> {
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).toSorted();
   const files = names.filter((name) => statSync(path.join(folder, name)).isFile());
-  const hashOf = (name: string) =>
-    createHash("sha256")
-      .update(readFileSync(path.join(folder, name)))
-      .digest("hex");
+  const hashOf = (name: string) => hash("sha256", readFileSync(path.join(folder, name)), "hex");
   return Object.fromEntries(files.map((name) => [name, hashOf(name)]));
 }
 

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { commands } from "../../src/cli/commands/all-commands.ts";
 import { readCommandLine } from "../../src/cli/program/command-line.ts";
 import { root, temporaryFolder } from "../support/program/cli.ts";
+import { fakeTool } from "../support/program/fake-tool.ts";
 import { at, documentsOf, example, examples, pods, unitOf, type Tree } from "../support/docs/examples.ts";
 
 /** `serve` drains for at most this long. */
@@ -233,12 +234,10 @@ describe("Compose", () => {
   });
 
   test("asks a registry for the digest, and says so where it gives none", () => {
-    const bin = temporaryFolder();
     const ask = (answer: string) => {
-      writeFileSync(path.join(bin, "docker"), `#!/bin/sh\necho "${answer}"\n`, { mode: 0o755 });
-      const env = { PATH: `${bin}:${process.env["PATH"]}` };
+      const { PATH } = fakeTool("docker", `echo "${answer}"`);
       const script = path.join(root, "examples/docker/digest.sh");
-      return spawnSync("sh", [script, "caddy:2"], { env, encoding: "utf8" });
+      return spawnSync("sh", [script, "caddy:2"], { env: { PATH }, encoding: "utf8" });
     };
     const digest = `sha256:${"0a".repeat(32)}`;
     expect(ask(digest)).toMatchObject({ status: 0, stdout: `caddy:2@${digest}\n` });

@@ -1,27 +1,18 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { temporaryFolder } from "./cli.ts";
 
-/** A program of this name in a folder for PATH, which writes down how it is called and what it reads. */
-export function fakeTool(folder: string, name: string, script = "true") {
-  const bin = path.join(folder, "bin");
-  const file = path.join(bin, name);
-  const calls = path.join(bin, "calls");
-  const input = path.join(bin, "input");
-  mkdirSync(bin, { recursive: true });
-  writeFileSync(file, `#!/bin/sh\necho "$*" >> '${calls}'\ncat > '${input}'\n${script}\n`);
-  chmodSync(file, 0o755);
+/** A program of this name in a folder for PATH, which writes down how it is called, and runs a script of `sh`. */
+export function fakeTool(name: string, script = "") {
+  const folder = temporaryFolder();
+  const at = (file: string) => path.join(folder, file);
+  writeFileSync(at(name), `#!/bin/sh\necho "$*" >> '${at("calls")}'\n${script}\n`, { mode: 0o755 });
+  const read = (file: string) => (existsSync(at(file)) ? readFileSync(at(file), "utf8") : "");
   return {
-    folder: bin,
+    PATH: `${folder}:${process.env["PATH"]}`,
     /** Arguments of each call. */
-    calls: () =>
-      read(calls)
-        .split("\n")
-        .filter((line) => line !== ""),
-    /** What the last call read. */
-    input: () => read(input),
+    calls: () => read("calls").split("\n").filter(Boolean),
+    /** What the script has put into `input`, in its own folder. */
+    input: () => read("input"),
   };
-}
-
-function read(place: string): string {
-  return existsSync(place) ? readFileSync(place, "utf8") : "";
 }
