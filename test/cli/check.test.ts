@@ -124,18 +124,6 @@ describe("check", () => {
     expect(stdout).toContain("fail  acme token: GET /whoami");
     expect(stdout).toMatch(/warn {2}acme lock: being written by process \d+ \(sync, since /);
   });
-
-  test("shows every mistake of the config, with file, line and column", async () => {
-    const cwd = temporaryFolder({
-      "config.yaml": "companies:\n  acme:\n    tokn: abc\nhttp: { timeout: 5 }\n",
-    });
-    const { code, checks } = await checksIn(cwd);
-    expect(code).toBe(2);
-    expect(checks).toMatchObject([
-      { detail: "config.yaml:3:5: unknown key tokn in companies.acme. Did you mean token?" },
-      { detail: expect.stringContaining("config.yaml:4:18: http.timeout must be a duration") },
-    ]);
-  });
 });
 
 // Fault: clock | this machine's clock differs from the service's by up to a day | the `Date` header that `check` reads | a warning above a minute, a failure from five minutes on

@@ -8,6 +8,25 @@ const sectionOf =
     load(minimal(`${section}:\n  - ${entry}\n`), { env: { TOKEN: "token-of-acme", ...env } });
 const [alertsOf, receiversOf] = [sectionOf("alerts"), sectionOf("notify")];
 
+const key = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+
+test.each([
+  ["alerts", "when: [gap]", "0123456789abcdef"],
+  ["notify", "tables: [clients]", key],
+] as const)(
+  "%s take url and secret from the environment, and no line shows them",
+  (section, more, secret) => {
+    const env = { HOOK: "https://hooks.example.com/abc", KEY: secret };
+    const entry = `{ ${more}, url: "\${env:HOOK}", secret: "\${env:KEY}" }`;
+    const { config, warnings } = sectionOf(section)(entry, env);
+    expect(warnings).toEqual([]);
+    expect(secretTexts(config)).toEqual(["token-of-acme", env.HOOK, secret]);
+    for (const hidden of ["example.com/abc", secret]) expect(JSON.stringify(config)).not.toContain(hidden);
+    const [company] = config.companies;
+    expect(company && formatEffectiveConfig(config, company)).toContain(`"${section}":[]`);
+  },
+);
+
 describe("the config's alerts", () => {
   test.each([
     ["command: mail-alert", ["mail-alert"]],
@@ -16,16 +35,6 @@ describe("the config's alerts", () => {
   ])("%s is words, without a shell", (entry, words) => {
     const { alerts } = alertsOf(`{ when: [failed], ${entry} }`).config;
     expect(alerts).toMatchObject([{ command: words, url: null }]);
-  });
-
-  test("take url and secret from the environment or a file, and no line shows them", () => {
-    const env = { CHAT: "https://chat.example.com/hooks/abc", KEY: "0123456789abcdef" };
-    const { config, warnings } = alertsOf('{ when: [gap], url: "${env:CHAT}", secret: "${env:KEY}" }', env);
-    expect(warnings).toEqual([]);
-    expect(secretTexts(config)).toEqual(["token-of-acme", env.CHAT, env.KEY]);
-    expect(JSON.stringify(config)).not.toMatch(/chat\.example|0123456789abcdef/);
-    const [company] = config.companies;
-    expect(company && formatEffectiveConfig(config, company)).toContain('"alerts":[]');
   });
 
   test("a url in the file is no secret; one that is missing is a warning, and sync goes on", () => {
@@ -54,27 +63,16 @@ describe("the config's alerts", () => {
   });
 });
 
-const key = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 const here = `{ url: https://example.com/x, secret: ${key}`;
 
 describe("the config's notify", () => {
-  test("takes url and secret from the environment or a file, and no line shows them", () => {
-    const env = { HOOK: "https://hooks.example.com/abc", KEY: key };
-    const entry = '{ url: "${env:HOOK}", secret: "${env:KEY}", tables: [clients] }';
-    const { config, warnings } = receiversOf(entry, env);
-    expect(warnings).toEqual([]);
-    const shown = { key: expect.stringMatching(/^hooks\.example\.com [\da-f]{8}$/), tables: ["clients"] };
-    expect(config.notify).toMatchObject([{ ...shown, allowPrivate: false }]);
-    expect(secretTexts(config)).toEqual(["token-of-acme", env.HOOK, env.KEY]);
-    expect(JSON.stringify(config)).not.toMatch(/abc|BwcHBw/);
-    const [company] = config.companies;
-    expect(company && formatEffectiveConfig(config, company)).toContain('"notify":[]');
-  });
-
   test("knows a receiver again where its url cannot be read", () => {
-    const entry = '{ url: "${env:HOOK}", secret: "${env:KEY}" }';
-    const digits = (env: object) => receiversOf(entry, env).config.notify[0]?.key.slice(-8);
-    expect(digits({})).toBe(digits({ HOOK: "https://hooks.example.com/abc", KEY: key }));
+    const entry = '{ url: "${env:HOOK}", secret: "${env:KEY}", tables: [clients] }';
+    const receiver = (env: object) => receiversOf(entry, env).config.notify[0];
+    const known = receiver({ HOOK: "https://hooks.example.com/abc", KEY: key });
+    const shown = { key: expect.stringMatching(/^hooks\.example\.com [\da-f]{8}$/), tables: ["clients"] };
+    expect(known).toMatchObject({ ...shown, allowPrivate: false });
+    expect(receiver({})?.key.slice(-8)).toBe(known?.key.slice(-8));
   });
 
   test("takes addresses of this machine and of private networks where it is said", () => {

@@ -5,6 +5,7 @@ import path from "node:path";
 import { makeFolders } from "../../base/files/atomic-file.ts";
 import { isoTime } from "../../base/clock.ts";
 import { MirrorError, messageOf } from "../../base/errors.ts";
+import type { Random } from "../../base/random.ts";
 import { formatDuration } from "../../base/units.ts";
 import type { CommandContext, RunningSandbox } from "../program/command.ts";
 import { ownEntry } from "../program/own-process.ts";
@@ -262,7 +263,7 @@ export class DemoSetup {
 
   /** Makes `serve` listen on a free port, and deliveries go there. */
   async receive(): Promise<void> {
-    const port = await this.freePort();
+    const port = await freePort(this.context.random);
     this.writeConfig(`    webhook:
       secrets: ["\${file:./${demoCompany}.webhook-secret}"]
       public_url: http://127.0.0.1:${port}/webhooks/${demoCompany}
@@ -320,19 +321,19 @@ companies:
 ${more}`;
     writeFileSync(this.inFolder("config.yaml"), text);
   }
-
-  /** Not of the range that systems give out: the port stays free while `serve` is killed and started again. */
-  private async freePort(): Promise<number> {
-    for (let tries = 0; tries < 100; tries++) {
-      const port = 20_000 + Math.floor(this.context.random.next() * 12_000);
-      if (await isFree(port)) return port;
-    }
-    throw new MirrorError("usage", "no port from 20000 to 32000 is free");
-  }
 }
 
 function failedCommand(args: readonly string[], { stdout, stderr }: DemoProcess): MirrorError {
   return new MirrorError("protocol", `${args.join(" ")} of the demo failed: ${stdout}${stderr}`.trimEnd());
+}
+
+/** Not of the range that systems give out: the port stays free while its owner is killed and started again. */
+export async function freePort(random: Random): Promise<number> {
+  for (let tries = 0; tries < 100; tries++) {
+    const port = 20_000 + Math.floor(random.next() * 12_000);
+    if (await isFree(port)) return port;
+  }
+  throw new MirrorError("usage", "no port from 20000 to 32000 is free");
 }
 
 function isFree(port: number): Promise<boolean> {

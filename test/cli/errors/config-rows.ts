@@ -10,6 +10,7 @@ const setups: ErrorSetups = {
   unclosed: { config: whole("companies:\n  acme: { token: x\n") },
   tabbed: { config: whole("companies:\n\tacme:\n") },
   doubled: { config: whole("companies:\n  acme: { token: a1 }\n  acme: { token: b1 }\n") },
+  mistaken: { config: whole("companies:\n  acme:\n    tokn: abc\nhttp: { timeout: 5 }\n") },
   unset: { config: whole('companies:\n  acme: { token: "${env:NO_SUCH}" }\n') },
   redacted: { config: "report: { redact: { clients.emial: drop } }\n", mirror: true },
   proxied: {
@@ -24,6 +25,7 @@ const setups: ErrorSetups = {
 /** What is wrong in, or with, the config. */
 export const configRows = errorRows(setups, [
   "other 2 | a quick run of a service whose usual run is one | sync --quick | --quick is not for Fakturoid | its lists show what changed | leave --quick out",
+  "mistaken 2 | several mistakes, of which check shows each | check | config.yaml:3:5: unknown key tokn in companies.acme. | fail config: config.yaml:4:18: http.timeout must be | Did you mean token?",
   "missing 2 | no config at all | sync | cannot be read: there is no such file | the config config.yaml | name yours with --config FILE",
   "2 | a key that is not known | sync | unknown key data_dri | config.yaml:5:1 | Did you mean data_dir? | data_dri: x",
   '2 | a schedule that is no cron pattern | sync | (it is "at noon") | config.yaml:5:19: schedule.sync | must be a cron pattern such as "15 2 * * *", or off | schedule: { sync: at noon }',

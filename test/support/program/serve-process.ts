@@ -1,5 +1,6 @@
 import { once } from "node:events";
-import { createServer } from "node:net";
+import { systemRandom } from "../../../src/base/random.ts";
+import { freePort } from "../../../src/cli/commands/demo.ts";
 import { outputOf, spawnProgram, type Start } from "./process-env.ts";
 import { eventually } from "../eventually.ts";
 
@@ -51,19 +52,4 @@ export async function endServe(daemon: Process, signal: NodeJS.Signals): Promise
   return daemon.ended;
 }
 
-/** Below those that the system gives away, so that it stays free while its owner is killed and started again. */
-export async function portToKeep(): Promise<number> {
-  for (let tries = 0; tries < 100; tries++) {
-    const port = 20_000 + Math.floor(Math.random() * 12_000);
-    if (await isFree(port)) return port;
-  }
-  throw new Error("there is no free port");
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once("error", () => resolve(false));
-    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
-  });
-}
+export const portToKeep = () => freePort(systemRandom);
