@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { createOutput } from "../../src/cli/console/output.ts";
 import { valueText } from "../../src/cli/commands/upkeep/verify.ts";
-import { subscriptionLines } from "../../src/cli/commands/webhooks/subscription-commands.ts";
 
 /** Turns the terminal red, clears it, and turns the direction of what follows. */
 const hostile = "Acme\u001b[31m\u001b[2J\u009b1A\u202egpj.exe";
@@ -27,22 +26,6 @@ test("nothing that a command prints can move the cursor, colour the screen or tu
   expect(written[0]).toBe(String.raw`company Acme\x1b[31m\x1b[2J\x9b1A\u202egpj.exe` + "\n");
   expect(written[1]).toBe("below\nit\n");
   for (const text of written.slice(2)) expect(JSON.parse(text)).toEqual({ name: hostile });
-});
-
-test("a long value from outside does not hide what follows it", () => {
-  const view = {
-    id: 1,
-    here: true,
-    active: false,
-    url: "https://example.com",
-    events: [],
-    missing_events: [],
-  };
-  const never = { last_success_at: null, last_failure_at: null };
-  const names = { name: "n".repeat(5_000), disabled_reason: `bad\nacme: all is well ${"r".repeat(5_000)}` };
-  const lines = subscriptionLines("acme", { ...view, ...never, ...names });
-  expect(lines[0]).toContain(String.raw`off (bad\x0aacme`);
-  expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(600);
 });
 
 // Fault: data | a name with terminal escapes, C1 controls and marks that turn text | a difference that verify prints | escapes as text, shortened

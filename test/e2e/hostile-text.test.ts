@@ -7,8 +7,8 @@ import { deliver, eventOf } from "../support/program/deliveries.ts";
 import { inMirror } from "../support/company/served-company.ts";
 import { eventually } from "../support/eventually.ts";
 
-/** Turns the terminal red, clears it, turns the direction of what follows, and is longer than a screen. */
-const hostile = `\u001b[31m\u001b[2J\u009b1A\u202egpj.exe\r${"long ".repeat(250)}`;
+/** Turns the terminal red, clears it, turns the direction of what follows, says what is not so, and is longer than a screen. */
+const hostile = `\u001b[31m\u001b[2J\u009b1A\u202egpj.exe\r\nacme: all is well${"long ".repeat(250)}`;
 const unsafe = /[^\P{Cc}\n]|[\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029]/u;
 const soiled = new Set(["name", "note", "disabledReason", "message"]);
 
@@ -17,8 +17,8 @@ function soil(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(soil);
   if (typeof value !== "object" || value === null) return value;
   const entries = Object.entries(value).map(([key, one]) => {
-    const isSoiled = soiled.has(key) && typeof one === "string";
-    return [key, isSoiled ? `${one}${hostile}` : soil(one)];
+    const isText = one === null || typeof one === "string";
+    return [key, soiled.has(key) && isText ? `${one ?? ""}${hostile}` : soil(one)];
   });
   return Object.fromEntries(entries) as unknown;
 }
@@ -53,6 +53,7 @@ test("whatever the service and senders say, no command prints what a terminal ob
   for (const line of lines.flatMap((one) => [one, `${one} --json`])) {
     const { stdout, stderr } = await runCommand(line.split(" "), { cwd: company.folder });
     expect([line, (stdout + stderr).match(unsafe)?.index]).toEqual([line, undefined]);
+    expect(stdout + stderr).not.toMatch(/^acme: all is well/m);
     const longest = Math.max(...stdout.split("\n").map((one) => one.length));
     // JSON and changes are for programs, which get the whole text.
     const isForPeople = !/changes|--json/.test(line);

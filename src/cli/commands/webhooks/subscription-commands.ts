@@ -346,7 +346,7 @@ function viewOfSubscription(one: Subscription, { company, declaration }: Company
   return { ...one, here, missing_events };
 }
 
-export function subscriptionLines(company: string, view: SubscriptionView): string[] {
+function subscriptionLines(company: string, view: SubscriptionView): string[] {
   const name = view.name === null ? "" : ` "${shortText(view.name)}"`;
   const whose = view.here ? "this config's receiver" : "not this config's receiver";
   const reason = view.disabled_reason === null ? "" : ` (${shortText(view.disabled_reason)})`;
