@@ -207,6 +207,13 @@ test("containers run what the image, Compose and the cluster start", () => {
   });
 });
 
+/** What the script says of an image whose registry gives this answer. */
+function digestWhere(answer: string) {
+  const { PATH } = fakeTool("docker", `echo "${answer}"`);
+  const script = path.join(root, "examples/docker/digest.sh");
+  return spawnSync("sh", [script, "caddy:2"], { env: { PATH }, encoding: "utf8" });
+}
+
 describe("Compose", () => {
   const [compose] = documentsOf("docker/compose.yaml");
   const mirror = at(compose, "services", "mirror");
@@ -234,14 +241,13 @@ describe("Compose", () => {
   });
 
   test("asks a registry for the digest, and says so where it gives none", () => {
-    const ask = (answer: string) => {
-      const { PATH } = fakeTool("docker", `echo "${answer}"`);
-      const script = path.join(root, "examples/docker/digest.sh");
-      return spawnSync("sh", [script, "caddy:2"], { env: { PATH }, encoding: "utf8" });
-    };
     const digest = `sha256:${"0a".repeat(32)}`;
-    expect(ask(digest)).toMatchObject({ status: 0, stdout: `caddy:2@${digest}\n` });
-    expect(ask("<no value>")).toMatchObject({ status: 1, stdout: "", stderr: "no digest of caddy:2\n" });
+    expect(digestWhere(digest)).toMatchObject({ status: 0, stdout: `caddy:2@${digest}\n` });
+    expect(digestWhere("<no value>")).toMatchObject({
+      status: 1,
+      stdout: "",
+      stderr: "no digest of caddy:2\n",
+    });
   });
 
   test("builds from the package, with its libraries by their hashes; asks /healthz, and opens no inspector", () => {
