@@ -55,7 +55,6 @@ export interface NodeSettings {
   /** Where the mirrors are that it holds, and those that it has released. */
   readonly dataDir: string;
   readonly capacity: number;
-  /** Publishes a mirror so often while it changes. */
   readonly snapshotEveryMs: number;
 }
 

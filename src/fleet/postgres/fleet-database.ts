@@ -213,12 +213,10 @@ export type FleetDb = Kysely<FleetDatabase>;
 /** Postgres' clock, as it is now: also within a transaction. */
 export const now = sql<Date>`clock_timestamp()`;
 
-/** A time as epoch milliseconds. */
 export function epochMs<T>(time: Expression<T>) {
   return sql<number | Extract<T, null>>`floor(extract(epoch FROM ${time}) * 1000)::bigint`;
 }
 
-/** A time as ISO, as JSON has it. */
 export function isoText<T>(time: Expression<T>) {
   return sql<string | Extract<T, null>>`to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }
@@ -227,7 +225,6 @@ export function intervalOf(ms: number | Expression<number>) {
   return sql`(${ms}::float8 * interval '1 millisecond')`;
 }
 
-/** So many milliseconds after now. */
 export function fromNow(ms: number) {
   return sql<Date>`clock_timestamp() + ${intervalOf(ms)}`;
 }
@@ -237,7 +234,6 @@ export function jsonb<T>(value: T) {
   return sql<T>`(${{ value }}::jsonb -> 'value')`;
 }
 
-/** Does the statement give a row? */
 export async function isFound(statement: { executeTakeFirst(): Promise<unknown> }): Promise<boolean> {
   return (await statement.executeTakeFirst()) !== undefined;
 }

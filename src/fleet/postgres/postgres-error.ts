@@ -30,7 +30,6 @@ const tlsHint =
 
 const awayHint = "Check that Postgres runs and that fleet.postgres names it.";
 
-/** What to do where a connection pooler is in the way. */
 export const poolerHint =
   "That is a connection pooler, as PgBouncer: name the Postgres server itself in fleet.postgres. A worker has ten connections at most.";
 /** How poolers answer what a session asks for at its start. */

@@ -21,9 +21,7 @@ interface FleetCompaniesParts
   readonly postgres: Postgres;
   /** How a connector's service delivers; null: the connector that a document without a name means. */
   readonly formOf: (connector: string | null) => Promise<DeliveryForm>;
-  /** This node's environment and files. */
   readonly secrets: SecretSource;
-  /** File of a company's retired keys on this node. */
   readonly retiredKeys: (company: string) => string;
   readonly onSecrets: (secrets: readonly string[]) => void;
   /** Ends what goes on by itself. */

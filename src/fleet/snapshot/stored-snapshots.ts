@@ -56,7 +56,6 @@ export function factsOf(pointer: SnapshotPointer | null) {
   return (pointer?.facts ?? {}) as Partial<SnapshotManifest & { previous: SnapshotName | null }>;
 }
 
-/** How far the mirror in a published snapshot is. */
 export function positionOf(pointer: SnapshotPointer): MirrorPosition {
   const { last_run = null, failed_start = null, files_head = null } = factsOf(pointer);
   return { seq: pointer.seq, inbox_seq: pointer.inbox_seq, last_run, failed_start, files_head };

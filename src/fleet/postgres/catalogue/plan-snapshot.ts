@@ -141,7 +141,6 @@ const simpleTypes: Readonly<Record<string, string>> = {
   TIMESTAMP: "timestamptz",
 };
 
-/** A type that holds the values of both. */
 function commonType(a: string, b: string): string {
   if (a === b) return a;
   const [left, right] = [digitsOf(a), digitsOf(b)];

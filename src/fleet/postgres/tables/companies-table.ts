@@ -25,7 +25,6 @@ function columns(eb: ExpressionBuilder<FleetDatabase, "companies">) {
   ];
 }
 
-/** Has the company this config and schedule? */
 function isSame(config: unknown, schedule: string | null, timezone: string) {
   return sql<boolean>`(config, schedule, timezone)
     IS NOT DISTINCT FROM (${config}::jsonb, ${schedule}::text, ${timezone}::text)`;
