@@ -27,11 +27,7 @@ export interface MirrorManifest extends MirrorContent {
  *
  * @throws MirrorError `database` where the mirror cannot be read or the copy is damaged, `stopped`
  */
-export async function copyMirror(
-  source: string,
-  target: string,
-  signal: AbortSignal,
-): Promise<MirrorContent> {
+export async function copyMirror(source: string, target: string, signal: AbortSignal) {
   using db = openDatabase(source, { readonly: true });
   try {
     const facts = guarded(source, () => {
@@ -53,17 +49,15 @@ export async function copyMirror(
 export function readMirrorContent(db: Db) {
   const pinned = pinnedIdentity(new Meta(db));
   const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").pluck();
-  const count = (table: string) =>
-    db
-      .prepare(`SELECT count(*) FROM ${quoted(table)}`)
-      .pluck()
-      .get();
+  const counting = (table: string) => db.prepare(`SELECT count(*) FROM ${quoted(table)}`).pluck();
   return {
     /** As the service calls the company; null: no run has read it yet. */
     identity: pinned && { name: pinned.name, business_id: pinned.businessId },
     log: readLog(db).id,
     seq: new Changes(db).lastSeq(),
-    rows: Object.fromEntries((tables.all() as string[]).map((table) => [table, Number(count(table))])),
+    rows: Object.fromEntries(
+      (tables.all() as string[]).map((table) => [table, Number(counting(table).get())]),
+    ),
   };
 }
 

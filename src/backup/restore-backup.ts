@@ -119,10 +119,11 @@ function replaceMirror(files: MirrorFiles, parts: RestoreParts, backup: BackupMa
 /** Checks the staged mirror, and makes it ready; then makes sure that the one there may be replaced. */
 function prepareMirror(
   files: MirrorFiles,
-  { declaration, company, clock }: RestoreParts,
+  parts: RestoreParts,
   backup: BackupManifest,
   address: string,
 ): void {
+  const { declaration, company, clock } = parts;
   using db = openDatabase(path.join(files.restoreStaging, mirrorName));
   assertReadable(db);
   assertSound(db);

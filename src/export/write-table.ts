@@ -10,7 +10,6 @@ import { writeNewFile } from "../base/files/hashed-file.ts";
 import type { Staging } from "./files/staging.ts";
 import {
   maxRowGroupRows,
-  type NestedColumn,
   type ParquetFile,
   parquetFooter,
   parquetMagic,
@@ -36,11 +35,7 @@ export interface ExportContext {
  * Writes all files of one table into the staging folder. After a type overflow the column gets a wider type and
  * everything is written again. `onRows` gets the rows written so far.
  */
-export async function writeTable(
-  context: ExportContext,
-  plan: TableExport,
-  onRows: (rows: number) => void,
-): Promise<ManifestFile[]> {
+export async function writeTable(context: ExportContext, plan: TableExport, onRows: (rows: number) => void) {
   // Types that replace the declared ones, by column; `list.column` within a nested column.
   const types = new Map<string, ReportType>();
   for (;;) {
@@ -63,10 +58,7 @@ async function writeFiles(
   const { parts, request, pool, staging } = context;
   const { setup, source, table } = plan;
   const facts = tableFacts(context, plan);
-  const common = {
-    ...facts,
-    columns: encoding.kind === "parquet" ? writtenColumns(encoding) : facts.columns,
-  };
+  const columns = encoding.kind === "parquet" ? writtenColumns(encoding) : facts.columns;
   const laidOut = await pool.openJob({ setup, source, encoding });
   const files: ManifestFile[] = [];
   let tableRows = 0;
@@ -79,7 +71,7 @@ async function writeFiles(
       onRows(tableRows);
     });
     const { size_bytes: bytes, sha256 } = await writeNewFile(staging.placeOf(file), content);
-    files.push({ ...common, file: fromManifest(request.company, file), bytes, sha256, rows });
+    files.push({ ...facts, columns, file: fromManifest(request.company, file), bytes, sha256, rows });
   }
   return files;
 }
@@ -167,10 +159,7 @@ function encodingOf(
   };
 }
 
-function nestedColumn(
-  { name, primaryKey, columns }: SnapshotTable,
-  types: ReadonlyMap<string, ReportType>,
-): NestedColumn {
+function nestedColumn({ name, primaryKey, columns }: SnapshotTable, types: ReadonlyMap<string, ReportType>) {
   const [parentKey = ""] = primaryKey;
   const inner = columns.filter((column) => !primaryKey.includes(column.name));
   const widened = inner.map((column) => ({

@@ -136,10 +136,8 @@ async function putObject(
     return facts;
   } catch (error) {
     // Also after the signal aborted: parts that nobody removes are paid for.
-    if (id !== null)
-      await openClient(access)
-        .abortMultipartUpload(key, id)
-        .catch(() => undefined);
+    const ending = id === null ? null : openClient(access).abortMultipartUpload(key, id);
+    await ending?.catch(() => undefined);
     throw error;
   }
 }
@@ -222,12 +220,11 @@ export function readTarget(text: string): { readonly bucket: string; readonly pr
 
 /** Reads the environment variables that S3 tools share. @throws MirrorError `usage`: one is missing or unusable */
 export function readAccess(env: NodeJS.ProcessEnv, bucket: string) {
+  const unusable = "keys with a session token (AWS_SESSION_TOKEN) cannot be used for the object store";
   if (env["AWS_SESSION_TOKEN"])
-    throw new MirrorError(
-      "usage",
-      "keys with a session token (AWS_SESSION_TOKEN) cannot be used for the object store",
-      { hint: "Use a key of its own that may write below the prefix." },
-    );
+    throw new MirrorError("usage", unusable, {
+      hint: "Use a key of its own that may write below the prefix.",
+    });
   const region = env["AWS_REGION"] || env["AWS_DEFAULT_REGION"] || "us-east-1";
   const own = env["AWS_ENDPOINT_URL_S3"] || env["AWS_ENDPOINT_URL"];
   return {

@@ -49,12 +49,8 @@ async function readEntries(zip: ZipFile, archive: string): Promise<ZipEntry[]> {
   const files: ZipEntry[] = [];
   let bytes = 0;
   for await (const entry of zip.eachEntry()) {
-    const name = yauzl.getFileNameLowLevel(
-      entry.generalPurposeBitFlag,
-      entry.fileNameRaw,
-      entry.extraFields,
-      false,
-    );
+    const { generalPurposeBitFlag: flags, fileNameRaw, extraFields } = entry;
+    const name = yauzl.getFileNameLowLevel(flags, fileNameRaw, extraFields, false);
     if (/[/\\]$/.test(name)) continue;
     bytes += entry.uncompressedSize;
     assertHarmless(entry, files.length + 1, bytes);

@@ -52,10 +52,10 @@ export async function redeclareTables(draft: ReportDraft): Promise<UndeclaredKey
       db.exec(`DROP TABLE report.${quoted(table.name)}`);
       await buildTable(draft, table, checks, 0);
     }
-    const names = referencesOf(table).map(({ name }) => name);
+    const open = referencesOf(table).filter(({ name }) => !checks.keys.has(name));
     undeclared.set(
       table.name,
-      names.filter((name) => !checks.keys.has(name)),
+      open.map(({ name }) => name),
     );
   }
   return undeclared;
@@ -94,12 +94,7 @@ function hasRow(db: Db, sql: string): boolean {
 }
 
 /** Returns the number of rows; `before` were copied of other tables. */
-async function buildTable(
-  draft: ReportDraft,
-  table: SnapshotTable,
-  checks: ColumnChecks,
-  before: number,
-): Promise<number> {
+async function buildTable(draft: ReportDraft, table: SnapshotTable, checks: ColumnChecks, before: number) {
   const { db, layout, onStep } = draft;
   db.exec(inSchema("report", tableSql(table, checks)));
   if (table.kind === "about") return 0;

@@ -124,9 +124,8 @@ async function copyReportRows(
 const listed = (names: readonly string[]) => names.map(quoted).join(", ");
 
 function writeCombinedFacts(db: Db, { reports, missing }: CombineParts, sources: string): void {
-  const insert = db.prepare(
-    "INSERT INTO report._about (company, subject, fact, value) VALUES (?, 'report', ?, ?)",
-  );
+  const fact = "INSERT INTO report._about (company, subject, fact, value) VALUES (?, 'report', ?, ?)";
+  const insert = db.prepare(fact);
   insert.run("*", "companies", reports.map(({ company }) => company).join(", "));
   insert.run("*", "sources", sources);
   for (const company of missing) insert.run(company, "missing", "yes");
@@ -144,26 +143,20 @@ function combinedColumn(name: string): string {
 
 /** Reads what the report attached as `source` has, in its order. */
 function readSourceTables(db: Db) {
-  const names = db
-    .prepare(
-      "SELECT name FROM source.sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite%' ORDER BY rowid",
-    )
-    .pluck()
-    .all() as string[];
+  const named = `SELECT name FROM source.sqlite_schema
+    WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite%' ORDER BY rowid`;
+  const names = db.prepare(named).pluck().all() as string[];
+  const pragma = <T>(what: string, of: string) => db.pragma(`source.${what}(${quoted(of)})`) as T[];
   return names.map((name) => {
-    const pragma = <T>(what: string) => db.pragma(`source.${what}(${quoted(name)})`) as T[];
-    const indexes = pragma<{ name: string; origin: string }>("index_list").filter(
-      ({ origin }) => origin === "c",
-    );
-    const indexed = indexes.flatMap(
-      (index) => db.pragma(`source.index_info(${quoted(index.name)})`) as { name: string }[],
-    );
+    const indexes = pragma<{ name: string; origin: string }>("index_list", name);
+    const created = indexes.filter(({ origin }) => origin === "c");
+    const indexed = created.flatMap((index) => pragma<{ name: string }>("index_info", index.name));
     return {
       name,
       /** `pk`: the place in the primary key, from 1; 0: none. */
-      columns: pragma<{ name: string; type: string; pk: number }>("table_info"),
+      columns: pragma<{ name: string; type: string; pk: number }>("table_info", name),
       /** Foreign keys: the column, and the table whose id it is. */
-      keys: pragma<{ from: string; table: string }>("foreign_key_list"),
+      keys: pragma<{ from: string; table: string }>("foreign_key_list", name),
       /** Indexed columns. */
       indexes: indexed.map((column) => column.name).toSorted(),
     };
@@ -200,13 +193,10 @@ function widerColumn(known: string | undefined, type: string): string {
 /** `CREATE TABLE`. Ids are unique within a company only, so the company is the first part of each key. */
 function combinedTableSql({ name, columns, types, keys }: CombinedTable): string {
   const key = columns.filter(({ pk }) => pk > 0).toSorted((a, b) => a.pk - b.pk);
-  const isKey = new Set(key.map((column) => column.name));
   const lines = columns.map(
-    (column) =>
-      `${quoted(column.name)} ${types.get(column.name) ?? ""}${isKey.has(column.name) ? " NOT NULL" : ""}`,
+    ({ name: column, pk }) => `${quoted(column)} ${types.get(column) ?? ""}${pk > 0 ? " NOT NULL" : ""}`,
   );
-  const primary = ["company", ...key.map((column) => column.name)].map(quoted).join(", ");
-  if (key.length > 0) lines.push(`PRIMARY KEY (${primary})`);
+  if (key.length > 0) lines.push(`PRIMARY KEY (${listed(["company", ...key.map((one) => one.name)])})`);
   for (const { from, table } of keys)
     lines.push(`FOREIGN KEY ("company", ${quoted(from)}) REFERENCES ${quoted(table)} ("company", "id")`);
   const body = ['"company" TEXT NOT NULL', ...lines].map((line) => `\n  ${line}`).join(",");

@@ -1,7 +1,7 @@
 import { isoTime, localDate, type Clock } from "../base/clock.ts";
 import { assert } from "../base/errors.ts";
 import type { ConnectorDeclaration } from "../connector/connector-declaration.ts";
-import { showSnapshot, type Snapshot, type SnapshotOptions } from "../state/mirror-snapshot.ts";
+import { showSnapshot, type SnapshotOptions } from "../state/mirror-snapshot.ts";
 import type { MirrorMoment } from "../state/as-of/moment.ts";
 import { assertThere, guarded, openDatabase, sizeOfFiles, type Db } from "../store/database.ts";
 import { attachBelow } from "../store/snapshot/overlay.ts";
@@ -104,12 +104,7 @@ function snapshotOptions(parts: PublishParts): SnapshotOptions {
 }
 
 /** Attaches the `mirror` and begins the transaction that reads it. */
-function readMirror(
-  db: Db,
-  mirror: string,
-  declaration: ConnectorDeclaration,
-  options: SnapshotOptions,
-): Snapshot {
+function readMirror(db: Db, mirror: string, declaration: ConnectorDeclaration, options: SnapshotOptions) {
   db.prepare("ATTACH ? AS mirror").run(mirror);
   db.pragma("mirror.synchronous = FULL");
   attachBelow(db, "mirror");

@@ -64,22 +64,15 @@ export function sameOrigin(a: ReportOrigin, b: ReportOrigin): boolean {
 }
 
 /** Fills the report's `_about`: the snapshot's facts, the origin, and for each table rows and undeclared keys. */
-export function writeFacts(
-  { db, layout }: ReportDraft,
-  origin: ReportOrigin,
-  undeclared: UndeclaredKeys,
-): void {
+export function writeFacts({ db, layout }: ReportDraft, origin: ReportOrigin, undeclared: UndeclaredKeys) {
   db.exec("DELETE FROM report._about");
   db.exec("INSERT INTO report._about SELECT subject, fact, value FROM temp._about");
   const insert = db.prepare("INSERT INTO report._about VALUES (?, ?, ?)");
   insert.run("report", "layout", origin.layout);
   insert.run("report", "last_change", origin.last_change);
   for (const { name } of layout.tables.filter(({ kind }) => kind !== "about")) {
-    const rows = db
-      .prepare(`SELECT count(*) FROM report.${quoted(name)}`)
-      .pluck()
-      .get();
-    insert.run(name, "rows", String(rows));
+    const counting = db.prepare(`SELECT count(*) FROM report.${quoted(name)}`).pluck();
+    insert.run(name, "rows", String(counting.get()));
     const keys = undeclared.get(name) ?? [];
     if (keys.length > 0) insert.run(name, "undeclared_keys", keys.join(" "));
   }

@@ -48,18 +48,13 @@ export function layoutOf(declaration: ConnectorDeclaration, shown: readonly Snap
  * Columns that rows are looked up by: dates, statuses, and ids of records that have a detail. An index on ids
  * of fixed lists costs more than it saves.
  */
-function indexedColumns(
-  { columns, primaryKey, kind }: SnapshotTable,
-  records: ReadonlySet<string>,
-): string[] {
+function indexedColumns({ columns, primaryKey, kind }: SnapshotTable, records: ReadonlySet<string>) {
   const isIndexed = ({ type, name, references }: SnapshotColumn) =>
     isDay(type) ||
     name === "status" ||
     (kind === "files" && name === "document_id") ||
     (references !== null && records.has(references));
-  return columns
-    .filter((column) => isIndexed(column) && column.name !== primaryKey[0])
-    .map(({ name }) => name);
+  return columns.flatMap((one) => (isIndexed(one) && one.name !== primaryKey[0] ? [one.name] : []));
 }
 
 export function isDay(type: ReportType): boolean {
@@ -112,10 +107,7 @@ export function indexSql(schema: string, table: string, column: string, ...more:
 }
 
 /** `CREATE VIEW`; the `untyped` columns get a cast, because SQLite gives an expression no type. */
-export function viewSql(
-  { name, view, columns }: SnapshotTable,
-  untyped: ReadonlySet<string> = new Set(),
-): string {
+export function viewSql({ name, view, columns }: SnapshotTable, untyped: ReadonlySet<string> = new Set()) {
   const sql = view?.sql ?? "SELECT NULL";
   if (untyped.size === 0) return `CREATE VIEW ${quoted(name)} AS ${sql}`;
   const shown = columns.map((column) => {

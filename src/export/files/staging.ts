@@ -106,14 +106,11 @@ export class Staging {
     const text = await readFile(this.#record, "utf8").catch(() => null);
     if (text === null) return;
     const { files, manifest, remove } = parseManifest<CommitRecord>(text, ["path", "sha256"]) ?? {};
+    const damaged = `the record of an export that was cut off is damaged: ${this.#record}`;
     if (!files || typeof manifest?.path !== "string" || !Array.isArray(remove))
-      throw new MirrorError(
-        "database",
-        `the record of an export that was cut off is damaged: ${this.#record}`,
-        {
-          hint: "Remove it and run the export again: files beside the manifest may be newer than it says.",
-        },
-      );
+      throw new MirrorError("database", damaged, {
+        hint: "Remove it and run the export again: files beside the manifest may be newer than it says.",
+      });
     const place = path.join(this.#out, manifest.path);
     if (await this.#isWhole(files)) {
       const folders = new Set(files.map((file) => path.dirname(path.join(this.#out, file.path))));

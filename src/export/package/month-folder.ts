@@ -5,13 +5,8 @@ import { resourceNamed, type ConnectorDeclaration } from "../../connector/connec
 import type { Snapshot } from "../../state/mirror-snapshot.ts";
 import { quoted } from "../../store/sql-text.ts";
 import type { MonthPeriod } from "../plan/period.ts";
-import {
-  isWithin,
-  manifestText,
-  parseManifest,
-  partsOf,
-  writeNewFile,
-} from "../../base/files/hashed-file.ts";
+import { isWithin, manifestText, parseManifest } from "../../base/files/hashed-file.ts";
+import { partsOf, writeNewFile } from "../../base/files/hashed-file.ts";
 import { Staging } from "../files/staging.ts";
 import { ZipStream } from "../files/zip-stream.ts";
 
@@ -68,8 +63,8 @@ export async function writeMonthFolder(
   const zip = `${base}.zip`;
   const placed = written.map(({ path: file, sha256 }) => ({ path: `${base}/${file}`, sha256 }));
   if (isZipped) {
-    const content = zipOf(staging, base, month, manifest, text);
-    placed.push({ path: zip, sha256: (await writeNewFile(staging.placeOf(zip), content)).sha256 });
+    const { sha256 } = await writeNewFile(staging.placeOf(zip), zipOf(staging, manifest, text));
+    placed.push({ path: zip, sha256 });
   }
   const now = new Set(written.map((file) => file.path));
   const earlier = await readFile(path.join(folder, "manifest.json"), "utf8").catch(() => null);
@@ -90,16 +85,10 @@ async function* contentOf({ from }: MonthFile): AsyncGenerator<Uint8Array> {
   else yield* "file" in from ? partsOf(from.file) : from.content;
 }
 
-async function* zipOf(
-  staging: Staging,
-  base: string,
-  month: string,
-  { files }: MonthManifest,
-  manifest: string,
-): AsyncGenerator<Uint8Array> {
+async function* zipOf(staging: Staging, { company, month, files }: MonthManifest, manifest: string) {
   const zip = new ZipStream();
   for (const { path: file } of files)
-    yield* zip.entry(`${month}/${file}`, partsOf(staging.placeOf(`${base}/${file}`)));
+    yield* zip.entry(`${month}/${file}`, partsOf(staging.placeOf(`${company}/${month}/${file}`)));
   yield* zip.entry(`${month}/manifest.json`, [Buffer.from(manifest)]);
   yield* zip.end();
 }
@@ -108,7 +97,7 @@ export type MonthDocument = ReturnType<typeof documentsOfMonth>[number];
 
 /** The documents of a month whose files belong to its package. */
 export function documentsOfMonth(
-  { db }: Pick<Snapshot, "db">,
+  { db }: Snapshot,
   declaration: ConnectorDeclaration,
   { from, to }: MonthPeriod,
 ) {

@@ -63,11 +63,9 @@ export function excelDate(text: string): number | null {
 }
 
 /** Creates a writer of rows as XML; the row before the first one of `cells` has the number `rowBefore`. */
-export function createRowXml(
-  columns: readonly SheetColumn[],
-): (cells: Uint8Array, rowBefore: number) => Uint8Array {
+export function createRowXml(columns: readonly SheetColumn[]) {
   const names = columns.map((_, index) => columnName(index));
-  return (cells, rowBefore) => {
+  return (cells: Uint8Array, rowBefore: number) => {
     const rows: Uint8Array[] = [];
     let row = rowBefore;
     for (let from = 0; from <= cells.length;) {
@@ -84,15 +82,9 @@ export function createRowXml(
   };
 }
 
-function cellXml(
-  cells: Uint8Array,
-  from: number,
-  end: number,
-  column: SheetColumn,
-  reference: string,
-): string {
-  const style = styleOf(column.kind);
-  switch (column.kind) {
+function cellXml(cells: Uint8Array, from: number, end: number, { kind }: SheetColumn, reference: string) {
+  const style = styleOf(kind);
+  switch (kind) {
     case "number":
       return numberCell(reference, style, realText(cells, from, end));
     case "count": {
@@ -108,13 +100,13 @@ function cellXml(
     case "time":
     case "month": {
       const text = cellText(cells, from, end);
-      const day = column.kind === "text" ? null : excelDate(column.kind === "month" ? `${text}-01` : text);
+      const day = kind === "text" ? null : excelDate(kind === "month" ? `${text}-01` : text);
       return day === null
         ? textCell(reference, styleOf("text"), text)
         : numberCell(reference, style, String(day));
     }
     default:
-      return column.kind satisfies never;
+      return kind satisfies never;
   }
 }
 
@@ -152,11 +144,7 @@ export function filterRange(columns: readonly SheetColumn[], rows: number): stri
 }
 
 /** The sheet after its rows: totals below an empty row, and the filter. */
-export function sheetFoot(
-  columns: readonly SheetColumn[],
-  rows: number,
-  totals: readonly TotalRow[],
-): string {
+export function sheetFoot(columns: readonly SheetColumn[], rows: number, totals: readonly TotalRow[]) {
   const below = totals.map(({ label, sums }, at) => {
     const row = rows + 3 + at;
     const cells = [...sums].toSorted(([a], [b]) => a - b);

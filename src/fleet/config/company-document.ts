@@ -43,12 +43,7 @@ export function companyDocument(file: LoadedConfig, name: string) {
   return { document, leftOut: leftOutOf(config) };
 }
 
-interface DocumentProblem {
-  readonly at: Path;
-  readonly message: string;
-}
-
-function secretProblems(document: unknown): DocumentProblem[] {
+function secretProblems(document: unknown) {
   return writtenSecrets(document).flatMap(({ path: at, text }) => {
     const where = pathText(at);
     const reference = referenceIn(text);
@@ -61,7 +56,7 @@ function secretProblems(document: unknown): DocumentProblem[] {
   });
 }
 
-function folderProblems(raw: unknown, { backup, exports }: Config): DocumentProblem[] {
+function folderProblems(raw: unknown, { backup, exports }: Config) {
   const places: readonly Path[] = [
     ...(backup.to === null ? [] : [["backup", "to"]]),
     ...exports.flatMap(({ to }, index) => (to === null ? [["exports", index, "out"]] : [])),

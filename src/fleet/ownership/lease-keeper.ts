@@ -5,13 +5,6 @@ import { Lease, readSentAt, type UptimeClock } from "./ownership.ts";
 
 export type LeaseKeeper = ReturnType<typeof createLeaseKeeper>;
 
-interface LeaseKeeperParts extends Pick<ProcessContext, "clock" | "log"> {
-  readonly owners: Pick<OwnersTable, "claim" | "renew" | "release">;
-  readonly node: string;
-  /** @default the machine's */
-  readonly uptimeMs?: UptimeClock;
-}
-
 /** As in design.md, section 12: another node takes over within 30 s. */
 export const leaseTimes = {
   /** How long Postgres keeps an owner that does not renew. */
@@ -33,7 +26,12 @@ const watchEveryMs = 500;
  * Source of truth: table `owners`.
  * Worst outcome of a crash: nobody owns the node's companies until their leases are over.
  */
-export function createLeaseKeeper({ owners, node, clock, log, uptimeMs }: LeaseKeeperParts) {
+export function createLeaseKeeper(
+  owners: Pick<OwnersTable, "claim" | "renew" | "release">,
+  node: string,
+  { clock, log }: Pick<ProcessContext, "clock" | "log">,
+  uptimeMs?: UptimeClock,
+) {
   const { ttlMs, marginMs, renewEveryMs, retryMs } = leaseTimes;
   const leases = new Map<string, Lease>();
   let hasFailed = false;
@@ -106,8 +104,6 @@ export function createLeaseKeeper({ owners, node, clock, log, uptimeMs }: LeaseK
       }
     },
     /** Renews what is held and ends what is over, until `closed`. */
-    follow: async (closed: AbortSignal): Promise<void> => {
-      await Promise.all([renewUntil(closed), watchUntil(closed)]);
-    },
+    follow: (closed: AbortSignal) => Promise.all([renewUntil(closed), watchUntil(closed)]),
   };
 }

@@ -62,9 +62,8 @@ export function readSummary(
 ) {
   const view = readView(db, scope, nowMs);
   const requests = Object.values(hours).reduce((sum, count) => sum + count, 0);
-  const conditions = openConditions({ ...view, limits: noLimits }, nowMs).filter(
-    ({ kind }) => kind !== "stale",
-  );
+  const open = openConditions({ ...view, limits: noLimits }, nowMs);
+  const conditions = open.filter(({ kind }) => kind !== "stale");
   return {
     /** When the last run began that read all that the config asks for; null: none did. */
     whole_at: isoOrNull(view.wholeRunMs),
@@ -105,7 +104,6 @@ function readRadar(
   return { needs_someone: needsSomeone(radar), ...radar };
 }
 
-/** Does somebody have to look at a company? Pure. */
 export function needsSomeone({ token, webhook, handed_over: month }: Omit<MirrorRadar, "needs_someone">) {
   const isWebhookWrong = webhook === "differs" || webhook === "gap";
   return token !== "accepted" || isWebhookWrong || (month !== null && month.changed > 0);
@@ -122,8 +120,6 @@ export type RequestHours = Readonly<Record<string, number>>;
 /** Adds requests that were sent just now, and leaves out hours that ended a day ago. Pure. */
 export function addRequests(hours: RequestHours, nowMs: number, requests: number): RequestHours {
   const [now = "", oldest = ""] = [nowMs, nowMs - dayMs + hourMs].map((ms) => isoTime(ms).slice(0, 13));
-  const added = { ...hours, [now]: (hours[now] ?? 0) + requests };
-  return Object.fromEntries(
-    Object.entries(added).filter(([hour, count]) => hour >= oldest && hour <= now && count > 0),
-  );
+  const added = Object.entries({ ...hours, [now]: (hours[now] ?? 0) + requests });
+  return Object.fromEntries(added.filter(([hour, count]) => hour >= oldest && hour <= now && count > 0));
 }

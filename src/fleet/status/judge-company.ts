@@ -87,11 +87,7 @@ function deliveryProblems(view: CompanyView, nowMs: number): FleetProblem[] {
     : [difference("deliveries_unattended", `${deliveries}, and no node has the company`)];
 }
 
-function ageProblems(
-  { whole_at: wholeAt, judged }: CompanyView,
-  nowMs: number,
-  freshForMs: number | null,
-): FleetProblem[] {
+function ageProblems({ whole_at: wholeAt, judged }: CompanyView, nowMs: number, freshForMs: number | null) {
   if (wholeAt === null) {
     const addedMs = sinceMs(judged.added_at, nowMs);
     if (addedMs <= Math.min(firstRunMs, freshForMs ?? firstRunMs)) return [];
@@ -104,10 +100,7 @@ function ageProblems(
 }
 
 /** A snapshot that was made since shows that the company is worked on again. */
-function failureProblems(
-  { held, snapshot_at: snapshotAt, judged }: CompanyView,
-  nowMs: number,
-): FleetProblem[] {
+function failureProblems({ held, snapshot_at: snapshotAt, judged }: CompanyView, nowMs: number) {
   const { failure, failed_at: failedAt, claimable_at: claimableAt } = judged;
   if (held || failure === null || (snapshotAt ?? "") > (failedAt ?? "")) return [];
   const again = formatDuration(Math.max(0, -sinceMs(claimableAt, nowMs)));

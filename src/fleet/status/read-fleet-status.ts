@@ -73,10 +73,7 @@ export async function readFleetStatus(
  * What the exit code of `fleet status` says: `difference` where data are old, or work waits that nobody does; `partial`
  * where something is not whole. Pure.
  */
-export function fleetStatusOutcome({
-  problems,
-  companies,
-}: FleetStatus): "complete" | "partial" | "difference" {
+export function fleetStatusOutcome({ problems, companies }: FleetStatus) {
   const all = [...problems, ...Object.values(companies).flatMap((one) => one.problems)];
   const severities = new Set(all.map(({ severity }) => severity));
   if (severities.has("difference")) return "difference";
@@ -87,10 +84,8 @@ export function fleetStatusOutcome({
 function scheduledFreshness({ judged: { schedule, timezone } }: CompanyView, nowMs: number): number | null {
   if (schedule === null || timezone === null) return null;
   // No run comes by a pattern that nobody can read.
-  return freshForMs(
-    valueOr(() => parseCronSchedule(schedule, timezone), null),
-    nowMs,
-  );
+  const pattern = valueOr(() => parseCronSchedule(schedule, timezone), null);
+  return freshForMs(pattern, nowMs);
 }
 
 /** `set_back_to`: the last moment that the backup has; what deliveries said of the companies left may be missing. */

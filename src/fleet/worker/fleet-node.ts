@@ -36,7 +36,7 @@ export class FleetNode {
   /** Until everything is released: leases are renewed and jobs kept. */
   private readonly closed = new AbortController();
   private readonly cutOff = new AbortController();
-  private tasks: readonly Promise<void>[] = [];
+  private tasks: readonly Promise<unknown>[] = [];
   private changedSinceMs: number | null = null;
   private hasFetched = false;
   private receivedSpans: readonly Span[] = [];
@@ -44,14 +44,13 @@ export class FleetNode {
 
   constructor(parts: NodeParts, loops: NodeLoops, times: Partial<NodeTimes> = {}) {
     const { tables, node, host } = parts;
-    const { clock, log } = host;
     this.loops = loops;
     this.capacity = node.capacity;
-    this.timeline = createTimelineWatch(tables.timeline, parts.store, log, this.closed.signal);
+    this.timeline = createTimelineWatch(tables.timeline, parts.store, host.log, this.closed.signal);
     this.context = {
       ...parts,
       times: { ...usualTimes, ...times },
-      keeper: createLeaseKeeper({ owners: tables.owners, node: node.name, clock, log }),
+      keeper: createLeaseKeeper(tables.owners, node.name, host),
       inboxWatch: createInboxWatch(tables.inbox),
       receivedSpans: () => this.receivedSpans,
       timeline: this.timeline,

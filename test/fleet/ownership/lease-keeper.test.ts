@@ -60,13 +60,7 @@ function aNode() {
   };
   const owners = new SimulatedOwners(time);
   const { log, records } = recordingLog();
-  const keeper = createLeaseKeeper({
-    owners,
-    node: "node-1",
-    clock,
-    uptimeMs: () => time.monotonicMs() + sleptMs,
-    log,
-  });
+  const keeper = createLeaseKeeper(owners, "node-1", { clock, log }, () => time.monotonicMs() + sleptMs);
   const closed = new AbortController();
   void keeper.follow(closed.signal);
   const pass = (ms: number) => time.until(time.sleep(ms), 100_000);

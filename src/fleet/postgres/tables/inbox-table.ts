@@ -38,11 +38,7 @@ export class InboxTable extends FleetTable {
    *   deliveries by itself. `UnattendedCompanies` finds what comes in the moment of a release.
    * @returns ids of the deliveries that are new
    */
-  add(
-    company: string,
-    deliveries: readonly InboxDelivery[],
-    job?: (sql: Sql) => Promise<void>,
-  ): Promise<ReadonlySet<string>> {
+  add(company: string, deliveries: readonly InboxDelivery[], job?: (sql: Sql) => Promise<void>) {
     return this.postgres.transaction(async (tx) => {
       // Built by the pool's kysely: one of the transaction's own costs more than both statements.
       const run = <Row>(built: RawBuilder<Row>) => {

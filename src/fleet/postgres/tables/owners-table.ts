@@ -106,11 +106,7 @@ export class OwnersTable extends FleetTable {
    *
    * @returns the companies that it still owns; an ownership that has expired is not renewed
    */
-  async renew(
-    node: string,
-    held: readonly Pick<Owner, "company" | "epoch">[],
-    ttlMs: number,
-  ): Promise<string[]> {
+  async renew(node: string, held: readonly Omit<Owner, "node">[], ttlMs: number): Promise<string[]> {
     const [companies, epochs] = [held.map(({ company }) => company), held.map(({ epoch }) => epoch)];
     const renewed = sql<{ company: string }>`
       UPDATE fintoro_mirror.owners o SET expires_at = ${fromNow(ttlMs)}

@@ -48,10 +48,7 @@ export class ReportsTable extends FleetTable {
   }
 
   /** Ends what was begun: these files count, and those in `old` do not. Throws as `begin`. */
-  publish(
-    owner: Owner,
-    { seq, files, answers, old }: Pick<ReportRow, "seq" | "files" | "answers" | "old">,
-  ): Promise<void> {
+  publish(owner: Owner, { seq, files, answers, old }: Omit<ReportRow, "epoch" | "number" | "due">) {
     const since = sql<OldFiles>`(
       SELECT coalesce(jsonb_object_agg(key, coalesce(reports.old -> key, to_jsonb(${nowMs}))), '{}')
       FROM unnest(${old}::text[]) AS key)`;
