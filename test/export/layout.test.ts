@@ -1,4 +1,3 @@
-import { filePath } from "../../src/export/files/export-manifest.ts";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { documentDate } from "../../src/export/plan/period.ts";
@@ -68,26 +67,15 @@ describe("a lake", () => {
   );
 });
 
-describe("the date that a table is partitioned by", () => {
-  test("is the documents' date; tables without a date, or with a nullable one, stay in one file", () => {
-    const dates = tablesOfReport(fintoro)
-      .filter(({ kind }) => kind === "table")
-      .map((table) => [table.name, documentDate(fintoro, table)] as const)
-      .filter(([, date]) => date !== null);
-    const issued = `warehouse_inbound_receipts warehouse_outbound_receipts invoices credit_notes
-      proformas orders quotations`.split(/\s+/);
-    expect(Object.fromEntries(dates)).toEqual({
-      ...Object.fromEntries(issued.map((name) => [name, "issue_date"])),
-      document_payments: "payment_date",
-    });
-  });
-
-  test("every part has the same number of folders, also that of rows without a date", () => {
-    const monthly = { company: "acme", format: "csv", partition: "month" } as const;
-    expect(filePath(monthly, "t", "2026-03")).toBe("company=acme/t/year=2026/month=03/part-0.csv");
-    const none = "__HIVE_DEFAULT_PARTITION__";
-    expect(filePath(monthly, "t", "")).toBe(`company=acme/t/year=${none}/month=${none}/part-0.csv`);
-    expect(filePath(monthly, "t", null)).toBe("company=acme/t/part-0.csv");
-    expect(filePath({ ...monthly, partition: null }, "t", null)).toBe("acme/t.csv");
+test("tables are partitioned by the documents' date; those without one, or with a nullable one, stay in one file", () => {
+  const dates = tablesOfReport(fintoro)
+    .filter(({ kind }) => kind === "table")
+    .map((table) => [table.name, documentDate(fintoro, table)] as const)
+    .filter(([, date]) => date !== null);
+  const issued = `warehouse_inbound_receipts warehouse_outbound_receipts invoices credit_notes
+    proformas orders quotations`.split(/\s+/);
+  expect(Object.fromEntries(dates)).toEqual({
+    ...Object.fromEntries(issued.map((name) => [name, "issue_date"])),
+    document_payments: "payment_date",
   });
 });

@@ -7,6 +7,7 @@ import type { ExportManifest } from "../../src/export/files/export-manifest.ts";
 import { rejectionOf } from "../support/errors.ts";
 import { ann, aShop, exportOf, filesIn, orderRecord } from "../support/export/export.ts";
 import { openHasty } from "../support/mirror/mirror.ts";
+import { temporaryFolder } from "../support/program/cli.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 import { put, putAs, remove } from "../support/mirror/store.ts";
 import { Staging } from "../../src/export/files/staging.ts";
@@ -49,8 +50,7 @@ describe("the manifest", () => {
 describe("one run after another", () => {
   test("files that no longer belong are removed, those of other formats stay, nothing else is left", async () => {
     const mirror = await aShop();
-    const out = path.join(tempFolder(), "out");
-    await exportOf(mirror, { out });
+    const { out } = await exportOf(mirror);
     await exportOf(mirror, { out, format: "jsonl", tables: ["people"] });
     const { manifest } = await exportOf(mirror, { out, partition: "year" });
     const files = filesIn(out);
@@ -62,8 +62,7 @@ describe("one run after another", () => {
 
   test("named tables are added to the files that are there", async () => {
     const mirror = await aShop();
-    const out = path.join(tempFolder(), "out");
-    await exportOf(mirror, { out, tables: ["people"] });
+    const { out } = await exportOf(mirror, { tables: ["people"] });
     const { manifest } = await exportOf(mirror, { out, tables: ["orders"] });
     expect(manifest.files.map(({ file }) => file)).toEqual(["people.csv", "orders.csv"]);
     expectTrue(manifest, path.join(out, "acme"));
@@ -71,14 +70,11 @@ describe("one run after another", () => {
 
   // Fault: files | a manifest that names a file outside of the folder | the export's folder | foreign files stay
   test("foreign files in the folder stay, whatever a manifest says", async () => {
-    const mirror = await aShop();
-    const out = path.join(tempFolder(), "out");
-    mkdirSync(path.join(out, "acme"), { recursive: true });
-    writeFileSync(path.join(out, "theirs.csv"), "theirs");
-    writeFileSync(path.join(out, "acme/notes.txt"), "theirs");
     const stray = { table: "people", format: "csv", file: "../theirs.csv", sha256: "" };
-    writeFileSync(path.join(out, "acme/manifest.json"), JSON.stringify({ files: [stray] }));
-    await exportOf(mirror, { out, tables: ["people"] });
+    const manifest = JSON.stringify({ files: [stray] });
+    const theirs = { "theirs.csv": "theirs", "acme/notes.txt": "theirs", "acme/manifest.json": manifest };
+    const out = temporaryFolder(theirs);
+    await exportOf(await aShop(), { out, tables: ["people"] });
     expect(filesIn(out)).toEqual(["acme/manifest.json", "acme/notes.txt", "acme/people.csv", "theirs.csv"]);
   });
 });
@@ -96,13 +92,12 @@ test("files of another change log are made again, so that the manifest's positio
 test.each(["parquet", "xlsx"] as const)(
   "no unfinished file has its final extension, %s: globs look into hidden folders",
   async (format) => {
-    const mirror = await aShop();
-    const out = path.join(tempFolder(), "out");
+    const out = tempFolder();
     const seen = new Set<string>();
     const onProgress = () => {
       for (const file of filesIn(out)) seen.add(path.extname(file));
     };
-    await exportOf(mirror, { out, format }, {}, { onProgress });
+    await exportOf(await aShop(), { out, format }, {}, { onProgress });
     expect([seen.has(".partial"), seen.has(`.${format}`)]).toEqual([true, false]);
     expect(new Set(filesIn(out).map((file) => path.extname(file)))).toEqual(new Set([".json", `.${format}`]));
   },
@@ -110,8 +105,7 @@ test.each(["parquet", "xlsx"] as const)(
 
 // Fault: process | two exports into one folder at the same time | the folder's lock | the second one is refused
 test("a second run into the same folder at the same time is refused", async () => {
-  const mirror = await aShop();
-  const out = path.join(tempFolder(), "out");
+  const [mirror, out] = [await aShop(), tempFolder()];
   const first = await Staging.open(out, "acme");
   const error = await rejectionOf(exportOf(mirror, { out }));
   expect([error.kind, error.message]).toEqual(["locked", expect.stringContaining(out)]);
@@ -199,48 +193,45 @@ test("each file is on the disk before it gets its name, its folder after it, and
   ]);
 });
 
+/** What an export that was killed in the middle of its moves left: its record, and files. */
+const cutOff = (record: string, files: Readonly<Record<string, string>> = {}) =>
+  temporaryFolder({ ".acme.export/record.json": record, ...files });
+
+/** The next run finishes what an earlier one left. */
+const finish = async (out: string) => (await Staging.open(out, "acme"))[Symbol.asyncDispose]();
+
 describe("a run that was killed", () => {
   // Fault: process | a kill before all files were complete | files that an export left | the next run removes them
   test("before all files were complete: the next run removes what it left", async () => {
-    const mirror = await aShop();
-    const out = path.join(tempFolder(), "out");
-    mkdirSync(path.join(out, ".acme.export/files/acme"), { recursive: true });
-    writeFileSync(path.join(out, ".acme.export/files/acme/people.csv.partial"), "half");
-    await exportOf(mirror, { out, tables: ["people"] });
+    const out = temporaryFolder({ ".acme.export/files/acme/people.csv.partial": "half" });
+    await exportOf(await aShop(), { out, tables: ["people"] });
     expect(filesIn(out)).toEqual(["acme/manifest.json", "acme/people.csv"]);
     expect(readdirSync(out)).toEqual(["acme"]);
   });
 
   // Fault: process | a kill while files were moved into place | the record that an export left | the next run finishes that first
   test("while it moved files into place: the next run of any table finishes that first", async () => {
-    const mirror = await aShop();
-    const out = path.join(tempFolder(), "out");
-    await exportOf(mirror, { out, tables: ["people"] });
-    const folder = path.join(out, ".acme.export");
-    mkdirSync(path.join(folder, "files/acme"), { recursive: true });
-    writeFileSync(path.join(folder, "files/acme/orders.csv.partial"), "new");
     const manifest = { path: "acme/manifest.json", text: '{"files":[]}' };
-    writeFileSync(path.join(out, "acme/moved-already.csv"), "moved");
     const files = [
       { path: "acme/moved-already.csv", sha256: hash("sha256", "moved") },
       { path: "acme/orders.csv", sha256: hash("sha256", "new") },
     ];
-    const record = JSON.stringify({ files, manifest, remove: ["acme/people.csv"] });
-    writeFileSync(path.join(folder, "record.json"), record);
-    await (await Staging.open(out, "acme"))[Symbol.asyncDispose]();
+    const out = cutOff(JSON.stringify({ files, manifest, remove: ["acme/people.csv"] }), {
+      ".acme.export/files/acme/orders.csv.partial": "new",
+      "acme/moved-already.csv": "moved",
+      "acme/people.csv": "of the run before",
+    });
+    await finish(out);
     expect(filesIn(out)).toEqual(["acme/manifest.json", "acme/moved-already.csv", "acme/orders.csv"]);
     expect(readFileSync(path.join(out, "acme/orders.csv"), "utf8")).toBe("new");
   });
 
   // Fault: files | a finished file is lost between its record and its move | the record that an export left | no manifest says that it is there
   test("while it moved files, one of which is lost since: no manifest names what is not there", async () => {
-    const out = path.join(tempFolder(), "out");
-    mkdirSync(path.join(out, ".acme.export"), { recursive: true });
     const files = [{ path: "acme/orders.csv", sha256: hash("sha256", "new") }];
     const manifest = { path: "acme/manifest.json", text: '{"files":[{"file":"orders.csv"}]}' };
-    const record = JSON.stringify({ files, manifest, remove: [] });
-    writeFileSync(path.join(out, ".acme.export/record.json"), record);
-    await (await Staging.open(out, "acme"))[Symbol.asyncDispose]();
+    const out = cutOff(JSON.stringify({ files, manifest, remove: [] }));
+    await finish(out);
     expect(filesIn(out)).toEqual([]);
   });
 
@@ -248,9 +239,7 @@ describe("a run that was killed", () => {
   test.each(["{", "null", '{"files":[null]}', '{"files":[],"manifest":{"path":5},"remove":[]}'])(
     "while it moved files, and its record is %s: the next run says so",
     async (record) => {
-      const out = path.join(tempFolder(), "out");
-      mkdirSync(path.join(out, ".acme.export"), { recursive: true });
-      writeFileSync(path.join(out, ".acme.export/record.json"), record);
+      const out = cutOff(record);
       const message = expect.stringContaining(path.join(out, ".acme.export/record.json")) as string;
       await expect(Staging.open(out, "acme")).rejects.toMatchObject({ kind: "database", message });
     },
@@ -258,19 +247,17 @@ describe("a run that was killed", () => {
 
   // Fault: files | a file cannot be moved into its place | a folder in its place, then not any more | the next run finishes what was recorded
   test("a move that failed is finished by the next run, whatever it exports", async () => {
-    const mirror = await aShop();
-    const out = path.join(tempFolder(), "out");
+    const out = temporaryFolder({ "acme/people.csv/in-the-way": "" });
     const place = path.join(out, "acme/people.csv");
-    mkdirSync(path.join(place, "in-the-way"), { recursive: true });
     // Other files are in their places already: nothing is said of them.
     const hint = "Move it away, or choose another path.";
     const refusal = { message: `a folder is where a file belongs: ${place}`, hint };
-    const failed = exportOf(mirror, { out, tables: ["orders", "people"] });
+    const failed = exportOf(await aShop(), { out, tables: ["orders", "people"] });
     await expect(failed).rejects.toMatchObject(refusal);
     // It holds no lock when it fails again.
     for (const _ of [1, 2]) await expect(Staging.open(out, "acme")).rejects.toMatchObject(refusal);
     rmSync(place, { recursive: true });
-    await (await Staging.open(out, "acme"))[Symbol.asyncDispose]();
+    await finish(out);
     expect(filesIn(out)).toEqual(["acme/manifest.json", "acme/orders.csv", "acme/people.csv"]);
     expect(readdirSync(out)).toEqual(["acme"]);
   });
