@@ -1,14 +1,13 @@
 import { mkdirSync, rmSync, statSync, writeFileSync, chownSync, existsSync } from "node:fs";
 import { join } from "node:path";
-import { beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { hourMs } from "../../src/base/clock.ts";
 import { Secret } from "../../src/base/secret.ts";
 import type { SecretPlace } from "../../src/config/secrets.ts";
 import { createKeyring, emptyKeyring } from "../../src/webhook/keys/keyring.ts";
 import {
-  keyFilesOnDisk,
+  keyFiles,
   retireKeys,
-  type KeyFiles,
   openPendingKey,
   parseRetiredKeys,
   readKey,
@@ -32,6 +31,8 @@ beforeEach(() => {
   draft = `${hook}.new`;
   retired = join(folder, "acme.secrets.json");
 });
+
+afterEach(() => void vi.restoreAllMocks());
 
 function keyring(
   secrets: Readonly<Record<string, SecretPlace>>,
@@ -57,21 +58,6 @@ function later(step: () => void = () => undefined): void {
   clock.wind(1000);
 }
 
-/** The files of the disk, counted, of which one way to ask may be broken. */
-function countedFiles() {
-  const seen = { version: 0, read: 0, broken: "" };
-  const asked = (kind: "version" | "read") => {
-    seen[kind] += 1;
-    if (seen.broken === kind) throw new Error("EIO");
-    return keyFilesOnDisk;
-  };
-  const files: KeyFiles = {
-    version: (file) => asked("version").version(file),
-    read: (file) => asked("read").read(file),
-  };
-  return { seen, files };
-}
-
 describe("the keyring", () => {
   test("accepts every secret of the config that is there, each once, and those in its files", () => {
     const { accepted: inNoFile, refresh } = keyring({ one: fromFile() });
@@ -91,15 +77,16 @@ describe("the keyring", () => {
 
   test("looks at files at most once a second, reads one only when it changed, and says what is new", () => {
     writeFileSync(hook, `${old}\n`);
-    const { seen, files } = countedFiles();
-    const { accepted, refresh } = keyring({ [old]: fromFile() }, { files });
-    const [first, before] = [seen.version, accepted()];
+    const [version, read] = [vi.spyOn(keyFiles, "version"), vi.spyOn(keyFiles, "read")];
+    const { accepted, refresh } = keyring({ [old]: fromFile() });
+    const [first, before] = [version.mock.calls.length, accepted()];
     for (let i = 0; i < 1000; i++) refresh();
     clock.wind(999);
     refresh();
-    expect(seen.version).toBe(first);
+    expect(version).toHaveBeenCalledTimes(first);
     clock.wind(1);
-    expect([refresh(), seen]).toMatchObject([false, { version: 2 * first, read: 1 }]);
+    expect(refresh()).toBe(false);
+    expect([version.mock.calls.length, read.mock.calls.length]).toEqual([2 * first, 1]);
     expect(accepted()).toBe(before);
     later(() => writeFileSync(hook, `${newOne}\n`));
     expect([refresh(), accepted()]).toEqual([true, [newOne]]);
@@ -120,22 +107,20 @@ describe("the keyring", () => {
     expect(accepted()).toEqual([old]);
   });
 
-  test.each(["version", "read"])(
-    "keeps what it knows while the %s of a file fails, and reads it then",
-    (kind) => {
-      writeFileSync(hook, `${old}\n`);
-      const { seen, files } = countedFiles();
-      const { accepted, refresh } = keyring({ [old]: fromFile() }, { files });
-      const before = accepted();
-      seen.broken = kind;
-      later(() => writeFileSync(hook, `${newOne}\n`));
-      expect(refresh()).toBe(false);
-      expect(accepted()).toBe(before);
-      seen.broken = "";
-      later();
-      expect([refresh(), accepted()]).toEqual([true, [newOne]]);
-    },
-  );
+  test.each(["version", "read"] as const)("keeps what it knows while the %s of a file fails", (kind) => {
+    writeFileSync(hook, `${old}\n`);
+    const { accepted, refresh } = keyring({ [old]: fromFile() });
+    const before = accepted();
+    const broken = vi.spyOn(keyFiles, kind).mockImplementation(() => {
+      throw new Error("EIO");
+    });
+    later(() => writeFileSync(hook, `${newOne}\n`));
+    expect(refresh()).toBe(false);
+    expect(accepted()).toBe(before);
+    broken.mockRestore();
+    later();
+    expect([refresh(), accepted()]).toEqual([true, [newOne]]);
+  });
 
   // By the array the receiver knows that keys changed: refusals before that say nothing any more.
   test("gives the same array where a file was written again with the same key", () => {
@@ -176,15 +161,15 @@ test("a secret that is too short is named and not accepted, until its file holds
 
 describe("a retired secret", () => {
   test("is found by a receiver that runs, and accepted until its time is over, to the millisecond", () => {
-    const { seen, files } = countedFiles();
-    const { accepted, refresh } = keyring({ new: fromVariable }, { files });
+    const version = vi.spyOn(keyFiles, "version");
+    const { accepted, refresh } = keyring({ new: fromVariable });
     later(() => retireKeys(retired, [old], end(24 * hourMs)));
     expect([refresh(), accepted()]).toEqual([true, ["new", old]]);
-    const looks = seen.version;
+    const looks = version.mock.calls.length;
     clock.wind(24 * hourMs - 1001);
     expect(accepted()).toEqual(["new", old]);
     clock.wind(1);
-    expect([accepted(), seen.version]).toEqual([["new"], looks]);
+    expect([accepted(), version.mock.calls.length]).toEqual([["new"], looks]);
   });
 
   test("gets the end it was given last; what has ended is forgotten with the next one", () => {
@@ -195,7 +180,7 @@ describe("a retired secret", () => {
     retireKeys(retired, ["third"], end(hourMs));
     const until = "2026-11-20T12:00:00.250Z";
     const kept = ["second", "third"].map((secret) => ({ secret, until }));
-    expect(JSON.parse(keyFilesOnDisk.read(retired))).toEqual({ retired: kept });
+    expect(JSON.parse(keyFiles.read(retired))).toEqual({ retired: kept });
   });
 
   test("stands in a file that nobody else can read, also when it could before", () => {
@@ -222,10 +207,10 @@ test("a new secret that is not in its place yet says nothing when it was cut off
 
 describe("a key file", () => {
   test("that is not there has no version and no key; one that is has the text it holds", () => {
-    expect([keyFilesOnDisk.version(hook), readKey(hook), readPendingKey(hook)]).toEqual([null, null, null]);
+    expect([keyFiles.version(hook), readKey(hook), readPendingKey(hook)]).toEqual([null, null, null]);
     writeFileSync(hook, "key-č\n");
-    expect(keyFilesOnDisk.read(hook)).toBe("key-č\n");
-    expect(keyFilesOnDisk.version(hook)).toEqual(expect.any(String));
+    expect(keyFiles.read(hook)).toBe("key-č\n");
+    expect(keyFiles.version(hook)).toEqual(expect.any(String));
     for (const text of ["key\n", "key"]) {
       writeFileSync(hook, text);
       expect(readKey(hook)).toBe("key");
@@ -287,5 +272,5 @@ test.each(["{", "null"])("a file of retired keys with %s is not written over: it
   writeFileSync(retired, text);
   const message = `the file of replaced secrets is damaged: ${retired}`;
   expect(errorOf(() => retireKeys(retired, ["old"], end(null)))).toMatchObject({ kind: "database", message });
-  expect(keyFilesOnDisk.read(retired)).toBe(text);
+  expect(keyFiles.read(retired)).toBe(text);
 });

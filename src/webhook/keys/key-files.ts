@@ -15,9 +15,7 @@ import { isoOrNull } from "../../base/clock.ts";
 import { messageOf, MirrorError } from "../../base/errors.ts";
 import { readSecretFile } from "../../config/secrets.ts";
 
-export type KeyFiles = typeof keyFilesOnDisk;
-
-export const keyFilesOnDisk = {
+export const keyFiles = {
   /** Another text whenever the file may have changed; null: there is no file. */
   version(file: string) {
     const facts = statSync(file, { throwIfNoEntry: false });

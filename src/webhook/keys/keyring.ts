@@ -3,8 +3,8 @@ import { draftOf } from "../../base/files/atomic-file.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Secret } from "../../base/secret.ts";
 import { shortestSecret, tooShort, type SecretPlace } from "../../config/secrets.ts";
-import { isAccepted, keyFilesOnDisk, parseDraft, parseKeyFile, parseRetiredKeys } from "./key-files.ts";
-import type { KeyFiles, RetiredKey } from "./key-files.ts";
+import { isAccepted, keyFiles, parseDraft, parseKeyFile, parseRetiredKeys } from "./key-files.ts";
+import type { RetiredKey } from "./key-files.ts";
 
 /** The webhook keys that a delivery may be signed with now. */
 export type Keyring = Pick<ConfiguredKeyring, "accepted" | "refresh">;
@@ -29,12 +29,10 @@ export function createKeyring(parts: {
   /** File of retired keys; see `retireKeys`. */
   readonly file: string;
   readonly clock: Clock;
-  /** @default the files of the disk */
-  readonly files?: KeyFiles;
   /** Gets every key as soon as it is known, so that no log line shows it. */
   readonly onSecrets?: (secrets: readonly string[]) => void;
 }) {
-  const { secrets, places, file, clock, files = keyFilesOnDisk, onSecrets = () => undefined } = parts;
+  const { secrets, places, file, clock, onSecrets = () => undefined } = parts;
   /** Keys as the config was loaded: of one key file, or (null) of no file. */
   const configKeys = (path: string | null) =>
     secrets.flatMap((secret, index) =>
@@ -52,10 +50,10 @@ export function createKeyring(parts: {
   const watched = paths.flatMap((path) => [
     // A key that was received and is not in its file yet is in use already. The draft is read before the file, so
     // that a key moved between both reads is seen by one of them.
-    watch(files, draftOf(path), draftKeys),
-    watch(files, path, usableKey(path), configKeys(path)),
+    watch(draftOf(path), draftKeys),
+    watch(path, usableKey(path), configKeys(path)),
   ]);
-  watched.push(watch(files, file, parseRetiredKeys));
+  watched.push(watch(file, parseRetiredKeys));
   let readAtMs = Number.NEGATIVE_INFINITY;
   let current = acceptedAt(0, []);
   const gather = () => {
@@ -120,7 +118,6 @@ function acceptedAt(nowMs: number, keys: readonly RetiredKey[]) {
  * before the first read; they, and those read later, stay when the file is removed.
  */
 function watch(
-  files: KeyFiles,
   path: string,
   parse: (text: string) => readonly RetiredKey[] | null,
   lasting?: readonly RetiredKey[],
@@ -130,9 +127,9 @@ function watch(
   /** Reads the file if it changed. True: it did. */
   const refresh = () => {
     try {
-      const found = files.version(path);
+      const found = keyFiles.version(path);
       if (found === version) return false;
-      if (found !== null) keys = parse(files.read(path)) ?? keys;
+      if (found !== null) keys = parse(keyFiles.read(path)) ?? keys;
       else if (!lasting) keys = [];
       version = found;
       return true;
