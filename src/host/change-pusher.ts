@@ -87,7 +87,6 @@ export class ChangePusher {
     else context.log.warn("the change log is a new one: the receiver gets what changes from now on", about);
   }
 
-  /** Sends up to the first change that is not taken. */
   private async sendAll(): Promise<void> {
     try {
       for (let next = this.next(); next && !this.company.closed.aborted; next = this.next()) {

@@ -82,7 +82,6 @@ function atShortPath<T>(file: string, use: (address: string) => T): T {
   return use(`/proc/self/fd/${folder.fd}/${path.basename(file)}`);
 }
 
-/** What is done here besides runs. */
 interface OtherCommands {
   readonly replay: (eventIds: readonly string[], into: ReplayResult) => void;
   readonly prune: () => Promise<PruneReport>;

@@ -58,7 +58,6 @@ export function followRuns({ context, settings, mirror, closed, runQueue }: Open
     const [seq, made] = [changes.lastSeq(), steps()];
     return stepsAfterRun(config).some((step) => isStepOwed(made[step] ?? null, seq, runEndedMs));
   };
-  /** Has it made; resolves when it was, or is not made any more. */
   const make = (scope: AfterRunScope) => afterRuns.add(company.name, scope, closed);
   /** For a minute at most at a time, so that no report waits for long. */
   const fetchWhile = async (isDue: () => boolean) => {

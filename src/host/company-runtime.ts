@@ -200,7 +200,6 @@ export class CompanyRuntime {
     task.catch(this.failure.reject);
   }
 
-  /** Deliveries were not received for a while: events may have been lost. */
   private async recoverFromGap(why: string | null): Promise<void> {
     const { log, clock } = this.options.context;
     const reason = this.scheduler.reasonNow(this.receives, this.uptime.spans());

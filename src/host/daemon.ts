@@ -64,7 +64,6 @@ export class Daemon implements Companies {
   /** What `stop` waits for: ends of companies that are no longer in the config, and of what began with `start`. */
   private readonly stopping = new Set<Promise<void>>();
   private readonly closing = new AbortController();
-  /** For pages and alerts: read in slices and up to 5 s old. */
   recentViews: ReturnType<typeof createRecentViews>;
   private started = false;
 

@@ -52,7 +52,6 @@ export async function runHeartbeat(
   }
 }
 
-/** Writes a note into `_meta` where it has changed. */
 export function createNote(mirror: Mirror, key: string, noteNow: () => object): () => void {
   let written = JSON.stringify(mirror.meta.get(key) ?? []);
   return () => {

@@ -48,7 +48,6 @@ export interface OpenCompany {
   readonly closed: AbortSignal;
 }
 
-/** A mirror that is open, and what stores deliveries in it. */
 export interface ReceivingMirror {
   readonly mirror: Mirror;
   readonly ingest: CompanyIngest;
@@ -79,7 +78,6 @@ export function companyLog(log: Log, company: string): Log {
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 
-/** Pure: does a change of the config concern what a company runtime was built from? */
 export function needsRestart(before: CompanySettings, after: CompanySettings): boolean {
   return builtFrom(before) !== builtFrom(after);
 }

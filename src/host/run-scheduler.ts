@@ -57,7 +57,6 @@ function firstOf(timesMs: readonly (number | null)[]): number | null {
   return known.length === 0 ? null : Math.min(...known);
 }
 
-/** Where the last slot of a schedule is stored in `_meta`. */
 const slotKeys = { runs: "schedule", publish: "publish_schedule", backup: "backup_schedule" } as const;
 
 const serviceCheckMs = 200;

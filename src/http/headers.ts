@@ -22,7 +22,6 @@ export function requestHeaders(sender: RequestSender, request: ServiceRequest): 
   };
 }
 
-/** Repeated headers are joined by commas. */
 export function answerHeaders(raw: IncomingHttpHeaders): AnswerHeaders {
   const entries = Object.entries(raw).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries.map(([name, value]) => [name.toLowerCase(), [value].flat().join(", ")]));

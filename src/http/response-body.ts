@@ -122,7 +122,6 @@ async function* capped(
   }
 }
 
-/** Reads until the end, or until there is more than `mostBytes`. */
 async function readUpTo(wire: AsyncIterator<Buffer, void>, mostBytes: number) {
   const chunks: Buffer[] = [];
   for (let sizeBytes = 0; ;) {

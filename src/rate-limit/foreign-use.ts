@@ -8,7 +8,6 @@ const lookaheadMs = 2_000;
 /** With a smaller limit no permit is kept for the last look. */
 const smallestLimitWithLook = 20;
 
-/** Did other programs use the budget in the last windows? */
 export function seenLately({ others }: RateLimitState, nowMs: number): boolean {
   return others.until !== null && nowMs < others.until;
 }
@@ -39,7 +38,6 @@ export function grantedPerWindow(state: RateLimitState, nowMs: number, rules: Ru
   return seenLately(state, nowMs) ? limit - Math.ceil(limit * rules.reserveShare) : limit;
 }
 
-/** When the share kept for events is released to the other lanes. */
 export function eventsReleasedAt(window: Window, rules: Rules): number {
   return window.aliveUntil - rules.eventsUntilMs;
 }
@@ -57,7 +55,6 @@ export function keptForLook(state: RateLimitState, window: Window, nowMs: number
   return !othersSeen(state, nowMs) || foreignPerWindow(state) < limitOf(state, rules) * rules.reserveShare;
 }
 
-/** When the last permit of the window is released. */
 export function lookAt(window: Window, rules: Rules): number {
   return window.aliveUntil - rules.lookBeforeMs;
 }

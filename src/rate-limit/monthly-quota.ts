@@ -11,7 +11,6 @@ export interface MonthCount {
   readonly limit: number | null;
 }
 
-/** Counts the requests of all processes that share a budget, by month. */
 export interface MonthStore {
   readMonth(month: string): MonthCount;
   /** What the service states; its count includes other programs, so the larger one counts. */

@@ -14,7 +14,6 @@ export interface Permit {
   lost(mayArrive?: boolean): void;
 }
 
-/** The budget as progress and `status` show it. */
 export interface BudgetView {
   readonly limit: number | null;
   /** Requests of a whole window for this program: without the reserve while other programs are seen. */

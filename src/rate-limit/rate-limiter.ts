@@ -26,7 +26,6 @@ interface RateLimiterOptions extends Partial<Rules> {
 
 /** How often a waiting process looks whether another one changed the shared state. */
 const pollMs = 200;
-/** The longest sleep between two looks. */
 const longestSleepMs = 60_000;
 
 /**

@@ -53,7 +53,6 @@ const stateSchema = z.object({
   nextId: z.int().min(1),
   /** Requests that were counted, at the latest (`endedAt`), when the window may be over: the next one may count them. */
   late: z.array(z.object({ sentAt: time, endedAt: time })),
-  /** Answers with status 429. */
   refusals: z.object({
     /** In a row; those of one burst count as one. */
     inARow: count,
@@ -147,7 +146,6 @@ export function leftIn(window: Window, state: RateLimitState): number {
   return window.lowest - window.spent.length - state.flights.length;
 }
 
-/** Removes a request that ended from those in flight. */
 export function removeFlight(state: RateLimitState, flight: Flight): RateLimitState {
   return { ...state, flights: state.flights.filter((other) => other.id !== flight.id) };
 }
@@ -192,7 +190,6 @@ export function lateWindowEndsAt(state: RateLimitState, rules: Rules): number | 
   return Math.max(...state.late.map((hit) => hit.endedAt)) + rules.windowMs + rules.epsilonMs;
 }
 
-/** Late requests that an open window may still count. */
 export function stillLate(state: RateLimitState, nowMs: number, rules: Rules): RateLimitState["late"] {
   const endsAt = lateWindowEndsAt(state, rules);
   return endsAt !== null && endsAt <= nowMs ? [] : state.late;

@@ -7,7 +7,6 @@ import { ContradictionError, InvalidError } from "../connector/service-errors.ts
 import { NotFoundError, ServiceError } from "../connector/service-errors.ts";
 import { backoffMs, retries } from "./retry-limits.ts";
 
-/** What a policy knows of a work item. */
 interface FailedItem {
   readonly id: number;
   readonly kind: WorkKind;

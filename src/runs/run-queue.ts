@@ -56,7 +56,6 @@ interface RunUnderWay {
   readonly endScrub: () => void;
 }
 
-/** What the status shows of a run that ended. */
 export type RunEnd = NonNullable<CompanyStatusView["lastRun"]>;
 
 interface RunQueueParts {

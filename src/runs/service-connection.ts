@@ -107,7 +107,6 @@ export function connectService(
   return {
     transport,
     rateLimiter,
-    /** Of all answers on this connection. */
     skew,
     /** Another transport on the same budget, with limits of its own; the caller closes it. */
     limited: (more: RequestLimits) => open(limitRequests(monthly, more)),

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { areTooShort } from "./response.ts";
 
-/** The bytes of a body, or why it was not read to its end. */
 export type BodyResult = Buffer | "large" | "slow" | "gone" | "full";
 
 /** Reads the raw bytes of a request's body; calls `done` exactly once. */

@@ -96,7 +96,6 @@ function discard(request: IncomingMessage, done: () => void): void {
 const shortPieces = 512;
 const leastPieceBytes = 500;
 
-/** Whether a body comes in pieces as no sender of deliveries makes them. */
 export function areTooShort(pieces: number, sizeBytes: number): boolean {
   return pieces > shortPieces + sizeBytes / leastPieceBytes;
 }
@@ -119,7 +118,6 @@ export function stopParsing(socket: Socket): void {
   setImmediate(() => (parser[kOnBody] = onBody));
 }
 
-/** The bytes of a refusal for a socket without an HTTP request on it. */
 export function rawRefusal(status: number, why: string): string {
   const text = `${why}\n`;
   const lines = [

@@ -27,7 +27,6 @@ export interface ServerOptions extends ReceiverOptions {
 export type WebhookServer = Awaited<ReturnType<typeof startServer>>;
 
 const defaultLimits = { ...bodyLimits, ...connectionLimits };
-/** Limits of the server; `defaultLimits` has their values and meanings. */
 type ServerLimits = Readonly<typeof defaultLimits>;
 
 /** Making a page takes a twentieth of the thread's time at most, however often it is asked for. */
@@ -98,7 +97,6 @@ class RequestHandler {
     this.readBody(response.req, (result) => this.bodyEnded(response, admission, result));
   }
 
-  /** An `Expect` header that is not about the body. */
   refuseExpectation(response: ServerResponse): void {
     if (!this.connections.takes(response)) return;
     const answer = this.refuseRequest(417, "this Expect header is not supported");

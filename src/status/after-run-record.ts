@@ -5,7 +5,6 @@ import type { Config, ExportConfig } from "../config/config.ts";
 import { retries } from "../retry/retry-limits.ts";
 import { takeWriterLock } from "../store/writer-lock.ts";
 
-/** The last time that one thing that follows runs was made. */
 export interface StepRecord {
   readonly outcome: "written" | "unchanged" | "failed";
   /** When it ended, ISO. */

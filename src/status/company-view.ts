@@ -29,7 +29,6 @@ import { readAlerts } from "./alerts/alerter.ts";
 import type { AlertState } from "./alerts/incidents.ts";
 import { emptyReceiverNote, lastWholeRun, mayHaveLostEvents, readTroubles } from "./event-status.ts";
 
-/** What a mirror's file says, or a copy of it. */
 type StoredFacts = ReturnType<typeof readFacts>;
 
 /** What the process knows that holds the mirror, and has counted since its start: where none does, as good as nothing. */
@@ -45,7 +44,6 @@ function withoutDaemon({ company }: CompanySettings, nowMs: number) {
     service: { state: "working", message: null, sinceMs: nowMs } as WorkerState,
     run: null as { readonly mode: string; readonly startedMs: number } | null,
     budget: null as BudgetView | null,
-    /** What the receiver refused, and by how much this clock differs. */
     receiver: emptyReceiverNote,
     /** Why the mirror cannot be written; null: it can. */
     writeProblem: null as string | null,
@@ -78,7 +76,6 @@ export interface CompanyStatusView extends StoredFacts, Readonly<LiveFacts> {
   readonly receivers: ReturnType<typeof readReceivers>;
 }
 
-/** What still counts as current. */
 type ReadyLimits = Readonly<ReturnType<typeof readyLimits>>;
 
 function readyLimits(schedule: ScheduleConfig, nowMs: number) {
@@ -188,7 +185,6 @@ export function readFacts(
     /** What keeps a mirror that is current from being whole. */
     wholeness: {
       troubles: readTroubles(runs, names),
-      /** Records that cannot become a row. */
       quarantined: new Quarantine(db).count(),
       /** All attempts for an event may have failed, and no run that reads everything began since, or ever. */
       mayHaveLostEvents: mayHaveLostEvents(db, whole, nowMs, declaration.webhooks?.retryDelays),

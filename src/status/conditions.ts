@@ -46,7 +46,6 @@ const closedToo = new Set([
   "refused deliveries",
 ]);
 
-/** What to do about it. Pure. */
 export function remedyFor({ kind, subject }: Pick<NamedCondition, "kind" | "subject">): string {
   const remedy = remedies[`${kind} ${subject}`] ?? remedies[`${kind} ${everySubject}`];
   return remedy ?? "`fintoro-mirror status` says more.";
@@ -286,7 +285,6 @@ function schemaText(day: string, changes: readonly SchemaChange[]): string {
 /** Below this `check` warns and an incident begins; it ends when there is half as much again. */
 export const lowSpaceBytes = 1_000_000_000;
 
-/** What the free space of the disk with all mirrors says. Pure. */
 export function spaceConditions(freeBytes: number): Condition[] {
   if (freeBytes >= lowSpaceBytes * 1.5) return [];
   const message = `${formatSize(freeBytes)} free on the disk of data_dir`;

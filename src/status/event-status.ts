@@ -14,14 +14,12 @@ import type { WorkerState } from "../sync/event-worker/worker-status.ts";
 import type { RunSummary } from "../sync/context/run-summary.ts";
 import type { Trouble } from "../sync/context/tally.ts";
 
-/** Where the daemon writes them in `_meta`. */
 export const ordersKey = "orders";
 
 export interface OpenCommand {
   readonly kind: "sync" | "replay" | "prune";
   /** ISO. */
   readonly askedAt: string;
-  /** Process that asks and waits for the answer. */
   readonly pid: number;
   readonly state: "waiting" | "running";
 }
@@ -65,18 +63,15 @@ export function readEventFacts(db: Db) {
       service: meta.get(serviceKey) as ServiceNote | null,
       ...emptyReceiverNote,
       ...(meta.get(receiverNoteKey) as ReceiverNote | null),
-      /** Commands of other processes that the daemon has not finished. */
       orders: (meta.get(ordersKey) ?? []) as readonly OpenCommand[],
     };
   })();
 }
 
-/** Where the daemon writes the state of its event worker in `_meta`. */
 export const serviceKey = "service";
 
 type ServiceNote = ReturnType<typeof serviceNote>;
 
-/** The state of the event worker, as the daemon writes it. */
 export function serviceNote({ state, message, sinceMs }: WorkerState) {
   return { state, message, since: isoTime(sinceMs) };
 }
@@ -99,7 +94,6 @@ export function judgeEvents(
   return {
     ...facts,
     orders: writer === null ? [] : facts.orders,
-    /** Does a daemon receive deliveries now? */
     listening,
     /** Since when it does, or did last; ISO, null: never. */
     listeningSince: last ? isoTime(last.startedMs) : null,
@@ -135,12 +129,10 @@ function isSilent(
   return !hasWritten && nowMs - heldMs >= heartbeatLostMs;
 }
 
-/** Does a daemon hold the mirror without writing its heartbeats? Pure. */
 export function daemonSilent({ gaps }: EventStatus): boolean {
   return gaps.some(({ to, cause }) => to === null && cause === "silent");
 }
 
-/** Where the daemon writes the note in `_meta`. */
 export const receiverNoteKey = "receiver";
 
 /** What the receiver counts, as the daemon wrote it last: valid only while it runs. */
@@ -180,7 +172,6 @@ function refusingNote(refusing: Refusing | null, skewMs: number | null) {
   if (refusing === null) return null;
   const { sinceMs, lastMs, reason, counts, blamesClock } = refusing;
   const clock = skewMs === null ? "" : skewText(skewMs);
-  /** What is probably the cause, and what to do. */
   const hint =
     blamesClock && skewMs !== null
       ? `the probable cause is this machine's clock, ${clock}: set it (chrony, ntpd, systemd-timesyncd)`
@@ -205,7 +196,6 @@ export function refusingText({ since, counts, hint }: NonNullable<ReceiverNote["
   return `${counted(total, "delivery was", "deliveries were")} refused since ${since} and none was accepted: ${list}; ${hint}`;
 }
 
-/** A run that read everything the config asks for, whoever made it. */
 export type WholeRun = NonNullable<ReturnType<typeof lastWholeRun>>;
 
 /** The last run that read all these resources; null: none of the last 2,000 successful runs did. */

@@ -19,7 +19,6 @@ import { scrubSources } from "../sync/plan/scrub.ts";
 import type { Trouble } from "../sync/context/tally.ts";
 import { readTroubles } from "./event-status.ts";
 
-/** What a mirror's file says of its tables and runs, as `status --json` prints it. */
 export type Health = ReturnType<typeof readHealth>;
 
 export type ResourceHealth = ReturnType<typeof readResource>;
@@ -86,7 +85,6 @@ function readResource(
     expected: expectedRecords(new Meta(db), resource),
     /** When its list was last read whole, ISO; null: never. */
     sweptAt: readAt(resource),
-    /** What the last run that read it could not do. */
     troubles: troubles.filter((one) => one.resource === name),
     ...readsBefore(db, declaration, resource, countsOf),
   };
@@ -103,7 +101,6 @@ function readsBefore(db: Db, declaration: ConnectorDeclaration, resource: Resour
     /** When the detail, and the parent's list, read longest ago was read, ISO; null: there is none. */
     oldest_detail_at: isoOrNull(candidates.oldestMs(sources.filter(({ listOf }) => listOf === null))),
     oldest_parent_at: isoOrNull(listed.oldestMs),
-    /** Live parents whose list was never read. */
     parents_never_read: live - listed.count,
   };
 }

@@ -40,7 +40,6 @@ export interface StatusQuestion extends CompanySettings {
   readonly log: Log;
 }
 
-/** What `status --json` prints for a company. */
 export type CompanyStatus = ReturnType<typeof readStatus>;
 
 /** Reads the status of one company from its files; sends no request and writes nothing. */
@@ -56,13 +55,11 @@ export function readStatus(question: StatusQuestion) {
   const limits = { freshForMs: maxAgeMs ?? view.limits.freshForMs, outageLimitMs: hourMs };
   return {
     mirrored: db !== null,
-    /** The command that writes now, with its process. */
     writer: writer?.description ?? null,
     /** The run it is making; `unknown` where the lock does not say since when it is held. */
     running,
     ...budget,
     after_run: view.afterRun.steps,
-    /** Incidents, and alerts about them that are not delivered yet. */
     alerts: view.alerts,
     receivers: view.receivers,
     /** What an unchanged run costs; null: no run has read everything yet. */
@@ -70,7 +67,6 @@ export function readStatus(question: StatusQuestion) {
     freshness: db ? judgeFreshness(view, question) : { oldest: null, stale: [] },
     health,
     events,
-    /** How the files of the kinds that the config asks for stand. */
     files: db && new PendingFiles(db).counts(filedResources(question.resources, fileKinds(question.config))),
     /** What the last `verify` of this mirror found; null: none was made. */
     verified: db && readProof(files.verified, db),

@@ -12,7 +12,6 @@ export function parseShard(text: string) {
   return index > 0 && index <= count ? { index, count } : null;
 }
 
-/** `2/3` */
 export function shardText({ index, count }: Shard): string {
   return `${index}/${count}`;
 }
@@ -23,7 +22,6 @@ export function shardOf(company: string, count: number): Shard {
   return { index: Number(hash % BigInt(count)) + 1, count };
 }
 
-/** One shard of the companies, where runs are made of one each: `sync --shard`. */
 export type ShardStatus = NonNullable<ReturnType<typeof judgeShards>>[number];
 
 /**

@@ -25,7 +25,6 @@ export interface ReceiverOptions {
   readonly log: Log;
 }
 
-/** A delivery whose headers are in order; its body may be read. */
 export type AdmittedDelivery = Exclude<ReturnType<Receiver["admit"]>, Answer>;
 
 const groupLimits = { maxItems: 2_000, maxBytes: 16_000_000 };

@@ -12,7 +12,6 @@ import type { AlertTarget } from "./targets.ts";
 
 const mostCharacters = 2_000;
 
-/** What the alerters of a config have in common. */
 export interface AlertSending {
   readonly clock: Clock;
   readonly random: Random;
@@ -81,7 +80,6 @@ export function createAlerter(sending: AlertSending, file: string, company: stri
     /** What is decided, also while the disk is full. */
     current: () => state,
 
-    /** Takes in what is wrong now; what follows is to be delivered. */
     update: (all: readonly Condition[]) => {
       const conditions = all.map((one) => {
         return { ...one, message: terminalText(redact(one.message), mostCharacters) };
@@ -90,7 +88,6 @@ export function createAlerter(sending: AlertSending, file: string, company: stri
       keep(decideAlerts(state, { ...facts, newId: () => random.uuid() }));
     },
 
-    /** Is there something to deliver, and nobody at it? */
     isDue: (force = false) => !isDelivering && due(force).length > 0,
 
     /** Makes one attempt for each alert that is due, with `force` for all. Never rejects. Gives the number that was not taken. */

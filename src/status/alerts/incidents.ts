@@ -20,7 +20,6 @@ export interface Alert {
   readonly id: string;
   readonly event: "begin" | "end" | "test";
   readonly kind: AlertKind | "test";
-  /** What it is about, in one word: `reading`, `lists`, `deletions`. */
   readonly subject: string;
   /** Null: it concerns all companies. */
   readonly company: string | null;
@@ -39,7 +38,6 @@ interface Incident extends Pick<Condition, "kind" | "subject" | "message"> {
   readonly clear_since: string | null;
   /** How often it came back soon after its end. */
   readonly returns: number;
-  /** Targets that were given its beginning. */
   readonly sent_to: readonly string[];
 }
 
@@ -52,7 +50,6 @@ export interface Undelivered {
   readonly error: string | null;
 }
 
-/** What is kept between two looks at a company. */
 export interface AlertState {
   /** Open ones, and the last one of each kind and subject that ended lately. */
   readonly incidents: readonly Incident[];
@@ -144,7 +141,6 @@ function isRemembered(incident: Incident, all: readonly Incident[], nowMs: numbe
   return isRecent(incident, nowMs) && all.findLast((one) => keyOf(one) === keyOf(incident)) === incident;
 }
 
-/** Notes to which targets the beginning of each open incident goes. */
 function announce(incidents: readonly Incident[], { targets }: AlertFacts): Incident[] {
   return incidents.map((one) => {
     if (one.ended_at !== null) return one;

@@ -44,7 +44,6 @@ interface DocumentFacts {
   readonly isLive?: boolean;
 }
 
-/** Documents of this version of the program, and what they load. */
 export type Documents = ReturnType<typeof createDocuments>;
 
 export function createDocuments(version: string) {

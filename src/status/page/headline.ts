@@ -18,7 +18,6 @@ export function shownConditions(view: CompanyStatusView, nowMs: number) {
   return shown.filter(({ message }, i) => shown.findIndex((one) => one.message === message) === i);
 }
 
-/** Pure. */
 export function companyLevel(view: CompanyStatusView, nowMs: number): Level {
   const shown = shownConditions(view, nowMs);
   if (isStarting(view) || (isFirstRun(view) && shown.length === 0)) return "busy";
@@ -26,7 +25,6 @@ export function companyLevel(view: CompanyStatusView, nowMs: number): Level {
   return shown.length > 0 ? "look" : "good";
 }
 
-/** Everything is being read for the first time. */
 export function isFirstRun({ wholeRunMs, run }: CompanyStatusView): boolean {
   return wholeRunMs === null && run !== null;
 }

@@ -150,7 +150,6 @@ function outcomeOf({ state, outcome, problem, work }: InboxRow): [readonly [Tone
   return [[state === "kept" || state === "excluded" ? "plain" : "look", state], problem];
 }
 
-/** Deliveries that were refused, and since when deliveries are received. */
 function receiverState({ status, view, moment }: CompanyPageFacts): Html {
   const { refused, clock_skew_seconds: skew } = view.receiver;
   const counts = Object.entries(refused).map(([reason, count]) => `${count} ${reason}`);

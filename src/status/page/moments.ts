@@ -1,7 +1,6 @@
 import { dayMs, hourMs, isoTime, minuteMs } from "../../base/clock.ts";
 import { html, type Html } from "./html.ts";
 
-/** When a page is made, and the time zone of its exact times. */
 export interface PageMoment {
   readonly nowMs: number;
   readonly timeZone: string;

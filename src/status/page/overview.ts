@@ -92,7 +92,6 @@ function pager(text: string, current: number, pages: number): Html {
   </nav>`;
 }
 
-/** The address of a page of the overview. */
 export function overviewPath({ text, page }: OverviewQuestion): string {
   const query = new URLSearchParams({
     ...(text !== "" && { q: text }),

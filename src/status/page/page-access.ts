@@ -126,7 +126,6 @@ export function makePageToken(file: string): string {
   return token;
 }
 
-/** Where the token is that `init` and `serve` make. */
 export function pageTokenFile(dataDir: string): string {
   return path.join(dataDir, "page-token");
 }

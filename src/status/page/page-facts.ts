@@ -15,7 +15,6 @@ import { recordId } from "../../base/ids.ts";
 export interface PageCompany {
   readonly settings: CompanySettings;
   readonly context: Pick<StatusQuestion, "clock" | "log">;
-  /** What earlier pages found. */
   readonly handOvers: HandOverCounts;
   view(): CompanyStatusView;
   progress(): ProgressView | null;
@@ -32,7 +31,6 @@ const mostEvents = 10;
 const mostRuns = 40;
 const mostChanges = 8;
 
-/** Why a mirror cannot be read, and what to do. */
 export function whyUnreadable(error: unknown): string {
   const { hint } = hintOf(error);
   return hint === undefined ? messageOf(error) : `${messageOf(error)}. ${hint}`;
@@ -42,7 +40,6 @@ export function whyUnreadable(error: unknown): string {
 export function readPageFacts(page: PageCompany, nowMs: number) {
   const { settings, context, handOvers } = page;
   const readFrom = (db: Db | null) => ({
-    /** What `status --json` prints. */
     status: readStatus({ ...settings, ...context, db, maxAgeMs: null, nowMs }),
     /** The latest come first. */
     runs: db ? new Runs(db).latest(mostRuns) : [],

@@ -3,7 +3,6 @@ import { cut, html, type Html, type Piece } from "./html.ts";
 /** How a thing is coloured; a word beside it says the same. */
 export type Tone = "good" | "look" | "bad" | "busy" | "plain";
 
-/** The sentence on top of a page, and what belongs to it. */
 export function banner(level: Tone, title: string, sentence: Piece, body: Piece = null): Html {
   return html`<section id="verdict" class="verdict ${level}" aria-labelledby="title">
     <h1 id="title">${title}</h1>
@@ -90,7 +89,6 @@ export function advice(text: string): Html {
   return html`<p class="next">${prose(text)}</p>`;
 }
 
-/** What stands between backquotes becomes code. */
 export function prose(text: string): Piece {
   return text.split("`").map((part, i) => (i % 2 === 0 ? part : html`<code>${part}</code>`));
 }
@@ -118,7 +116,6 @@ export function table(caption: string, heads: readonly string[], rows: readonly 
   </table>`;
 }
 
-/** A word on a coloured background; the word alone says it. */
 export function badge(level: Tone, text: string): Html {
   return html`<span class="badge ${level}">${cut(text, 24)}</span>`;
 }

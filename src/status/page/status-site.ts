@@ -13,7 +13,6 @@ import type { PageAccess } from "./page-access.ts";
 import { overviewBody, overviewPath } from "./overview.ts";
 import { searchBody } from "./history-parts.ts";
 
-/** What holds the companies: the daemon. */
 interface SiteSource {
   readonly config: Pick<Config, "companies" | "schedule">;
   pageOf(company: string): PageCompany | null;

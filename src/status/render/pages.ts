@@ -8,7 +8,6 @@ import type { RefusalCounts } from "../../webhook/delivery-gap/refusal-watch.ts"
 import { companyMetrics, serverMetrics } from "./metrics.ts";
 import type { CompanyStatusView } from "../company-view.ts";
 
-/** What holds the companies: the daemon. */
 interface PageSource {
   /** Answers to requests that are for no company and no page, by status. */
   readonly otherAnswers: Readonly<Record<string, number>>;

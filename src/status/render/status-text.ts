@@ -181,7 +181,6 @@ export function eventLines(events: EventStatus, nowMs: number): string[] {
   ];
 }
 
-/** What the daemon has noted: valid only while it runs. */
 function daemonLines(events: EventStatus, nowMs: number): string[] {
   const { refused, refused_elsewhere: elsewhere, clock_skew_seconds: skew, service } = events;
   const counts = [...Object.entries(refused), ...Object.entries(elsewhere)];

@@ -39,7 +39,6 @@ export function mayHaveLost(
   return failed.length > 0;
 }
 
-/** The parts between `sinceMs` and `nowMs` that no span covers. */
 function gapsBetween(spans: readonly Span[], sinceMs: number, nowMs: number): Gap[] {
   const gaps: Gap[] = [];
   let fromMs = sinceMs;

@@ -38,7 +38,6 @@ interface Streak {
   readonly verdict: DeliveryVerdict | null;
 }
 
-/** Refusals that mean that the service's deliveries do not arrive. */
 export type Refusing = NonNullable<ReturnType<RefusalWatch["refusing"]>>;
 
 /** So many attempts of one delivery are made within two minutes (interface document). */

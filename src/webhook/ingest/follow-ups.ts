@@ -6,7 +6,6 @@ import { recordTarget, type NewWorkItem } from "../../state/work-item.ts";
 import type { WorkQueue } from "../../state/work-queue.ts";
 import type { ReadStamp } from "../../store/apply/read-stamp.ts";
 
-/** Decides what an event means to this mirror; pure. */
 export type EvaluateEvent = (delivery: Delivery) => EventEvaluation;
 
 /** Gives the pure function that applies the connector's event rules; `selected` are the tables that are mirrored. */
@@ -66,7 +65,6 @@ export function createFollowUps(mirror: Mirror, queue: WorkQueue, receivedAtMs: 
   return {
     /** Greater than the sequence number of any read sent so far: only a later read answers these events (I4). */
     dirtySeq,
-    /** For an event that is new in the inbox, or that is replayed. */
     add(delivery: Delivery, evaluation: EventEvaluation): void {
       if (evaluation.state === "kept") keepEvent(delivery, evaluation);
       else if (evaluation.state === "waiting") addWork(delivery, evaluation);

@@ -1,4 +1,3 @@
-/** How a group commits, and how much may wait for it. */
 interface GroupOptions<T, R> {
   /**
    * Commits all items or none; gives one result for each, in their order. A promise of them is waited for, and what
@@ -42,7 +41,6 @@ export class GroupCommit<T, R> {
   private readonly options: GroupOptions<T, R>;
   private waiting: WaitingItem<T, R>[] = [];
   private committingItems = 0;
-  /** Of what waits or is being committed. */
   private heldBytes = 0;
   /** Runs while the group has fewer items than the last commit. */
   private timer: NodeJS.Timeout | null = null;

@@ -6,7 +6,6 @@ import { shortestSecret, tooShort, type SecretPlace } from "../../config/secrets
 import { isAccepted, keyFiles, parseDraft, parseKeyFile, parseRetiredKeys } from "./key-files.ts";
 import type { RetiredKey } from "./key-files.ts";
 
-/** The webhook keys that a delivery may be signed with now. */
 export type Keyring = Pick<ConfiguredKeyring, "accepted" | "refresh">;
 export type ConfiguredKeyring = ReturnType<typeof createKeyring>;
 
@@ -124,7 +123,6 @@ function watch(
 ) {
   let keys = lasting ?? [];
   let version: string | null = null;
-  /** Reads the file if it changed. True: it did. */
   const refresh = () => {
     try {
       const found = keyFiles.version(path);

@@ -11,11 +11,9 @@ interface ReceiverAddress {
   readonly webhook: { readonly publicUrl: string | null };
 }
 
-/** A company's subscriptions, and what its config expects of them. */
 export interface SubscriptionFacts {
   readonly all: readonly Subscription[];
   readonly receiver: ReceiverAddress;
-  /** Event types about what is mirrored. */
   readonly needed: readonly string[];
   /** When the last delivery was stored here; null: not known, or none was. */
   readonly lastReceivedMs: number | null;
