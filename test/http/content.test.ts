@@ -202,13 +202,10 @@ describe("a request", () => {
   });
 
   test("asks the rate limiter in its lane for every attempt, and reports the answer to it", async () => {
-    const rateLimiter = lenientRateLimiter();
-    const { http } = await serviceWith(
-      (answer, _, index) =>
-        index === 0
-          ? json(answer, {}, 429, { "retry-after": "0", "x-ratelimit-remaining": "0" })
-          : json(answer, {}),
-      { rateLimiter },
+    const { http, rateLimiter } = await serviceWith((answer, _, index) =>
+      index === 0
+        ? json(answer, {}, 429, { "retry-after": "0", "x-ratelimit-remaining": "0" })
+        : json(answer, {}),
     );
     await http.send(get("/x", { lane: "webhook" }));
     expect(rateLimiter.lanes).toEqual(["webhook", "webhook"]);

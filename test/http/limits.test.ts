@@ -4,7 +4,7 @@ import { createGzip, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import type { HttpOptions } from "../../src/http/http-transport.ts";
 import { DrivenClock } from "../support/virtual/driven-clock.ts";
-import { get, lenientRateLimiter } from "../support/http/http-client.ts";
+import { get } from "../support/http/http-client.ts";
 import { rejectionOf } from "../support/errors.ts";
 import { json, jsonHead, rawServiceWith, serviceWith, type Answering } from "../support/http/http.ts";
 
@@ -28,8 +28,7 @@ const packedHead = { ...jsonHead, "content-encoding": "gzip" };
 describe("the deadline covers the whole attempt", () => {
   // Fault: network | no answer at all | a server in the service's place | ended at the deadline; the permit counts as lost
   test("a service that never answers", async () => {
-    const rateLimiter = lenientRateLimiter();
-    const { http } = await serviceOnce(() => undefined, { timeoutMs: 60, rateLimiter });
+    const { http, rateLimiter } = await serviceOnce(() => undefined, { timeoutMs: 60 });
     expect(await rejectionOf(http.send(get("/x")))).toMatchObject({
       kind: "network",
       message: "GET /x: no complete answer within 60 ms",
@@ -46,9 +45,8 @@ describe("the deadline covers the whole attempt", () => {
 
   // Fault: network | a body that drips for ever, each chunk in time | a server in the service's place | ended at the deadline of the whole attempt, and the connection closed
   test("a body that never ends, though each chunk is in time", async () => {
-    const rateLimiter = lenientRateLimiter();
     let left = false;
-    const { http } = await serviceOnce(
+    const { http, rateLimiter } = await serviceOnce(
       (answer) => {
         answer.writeHead(200, jsonHead);
         const drip = setInterval(() => answer.write(" "), 5);
@@ -57,7 +55,7 @@ describe("the deadline covers the whole attempt", () => {
           left = true;
         });
       },
-      { timeoutMs: 1_000, rateLimiter },
+      { timeoutMs: 1_000 },
     );
     await expect(http.send(get("/x"))).rejects.toThrow("no complete answer within 1000 ms");
     await expect.poll(() => left).toBe(true);

@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
-import { get, lenientRateLimiter, stubLog, testToken } from "../support/http/http-client.ts";
+import { get, stubLog, testToken } from "../support/http/http-client.ts";
 import { rejectionOf } from "../support/errors.ts";
 import { json, rawServiceWith, serviceWith, startService, untilTheEnd } from "../support/http/http.ts";
 import type { Answering } from "../support/http/http.ts";
@@ -128,16 +128,12 @@ describe("I9: redirects", () => {
   });
 
   test("on the service's own origin are followed, each with a permit of its own", async () => {
-    const rateLimiter = lenientRateLimiter();
     let sent = 0;
-    const { service, http } = await serviceWith(
-      (answer, { url }) => {
-        if (url.startsWith("/api/v1/a")) redirect(answer, "/api/v1/b?page=2", 301);
-        else if (url.startsWith("/api/v1/b")) redirect(answer, "c", 307);
-        else json(answer, { url });
-      },
-      { rateLimiter },
-    );
+    const { service, http, rateLimiter } = await serviceWith((answer, { url }) => {
+      if (url.startsWith("/api/v1/a")) redirect(answer, "/api/v1/b?page=2", 301);
+      else if (url.startsWith("/api/v1/b")) redirect(answer, "c", 307);
+      else json(answer, { url });
+    });
     const answer = await http.send(get("/a", { query: { page: 1 }, onSent: () => void sent++ }));
     expect(answer.body.toString()).toBe('{"url":"/api/v1/c"}');
     const paths = service.asked.map((asked) => asked.url.replace("/api/v1", ""));

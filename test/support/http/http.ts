@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { createServer as createTcpServer, type Server, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
 import type { HttpOptions } from "../../../src/http/http-transport.ts";
-import { httpFor } from "./http-client.ts";
+import { httpFor, lenientRateLimiter } from "./http-client.ts";
 import { closeAll, listen } from "./loopback.ts";
 
 export interface Asked {
@@ -91,14 +91,20 @@ export function untilTheEnd<T extends { close(): Promise<void> }>(part: T): T {
   return part;
 }
 
+/** A service, and a transport to it with a rate limiter that says yes. */
 export async function serviceWith(answering: Answering, options: Partial<HttpOptions> = {}) {
   const service = untilTheEnd(await startService(answering));
-  return { service, http: untilTheEnd(httpFor(service.baseUrl, options)) };
+  return { service, ...transportTo(service.baseUrl, options) };
 }
 
 export async function rawServiceWith(talk: Talk, options: Partial<HttpOptions> = {}) {
   const service = untilTheEnd(await startRawService(talk));
-  return { service, http: untilTheEnd(httpFor(service.baseUrl, options)) };
+  return { service, ...transportTo(service.baseUrl, options) };
+}
+
+function transportTo(baseUrl: string, options: Partial<HttpOptions>) {
+  const rateLimiter = lenientRateLimiter();
+  return { rateLimiter, http: untilTheEnd(httpFor(baseUrl, { rateLimiter, ...options })) };
 }
 
 /** Answers with a page, as a proxy does for a service that is away. */
