@@ -7,7 +7,7 @@ import { Notifier } from "../base/notifier.ts";
 import { WaitQueue } from "../base/semaphore.ts";
 import { transportDefaults } from "../connector/transport.ts";
 import { admit, budgetViewOf } from "./admission.ts";
-import { applyLoss, coldState, defaultRules } from "./state.ts";
+import { applyLoss, defaultRules } from "./state.ts";
 import type { Flight, RateLimitState, Rules, RateLimitStore } from "./state.ts";
 import type { RateLimiter, Permit } from "./permit.ts";
 import { applyAnswer } from "./budget-answers.ts";
@@ -51,9 +51,8 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
     try {
       const nowMs = clock.monotonicMs();
       const [before, after] = store.transact((known) => {
-        const state = known ?? coldState;
-        const next = ending(state, nowMs);
-        return { state: next, result: [state, next] as const };
+        const state = ending(known, nowMs);
+        return { state, result: [known, state] as const };
       });
       logChange(log, before, after, nowMs);
     } catch (error) {
@@ -67,7 +66,7 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
     while (waiting.nextPriority !== null && inFlight < concurrency) {
       const lane = lanes[waiting.nextPriority] ?? "files";
       const nowMs = clock.monotonicMs();
-      const admission = store.transact((state) => admit(state ?? coldState, lane, nowMs, rules));
+      const admission = store.transact((state) => admit(state, lane, nowMs, rules));
       if ("untilMs" in admission) return admission.untilMs;
       inFlight++;
       waiting.serve(permitFor(admission.flight, finish, rules));
@@ -99,7 +98,7 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
       if (permit) return permit;
       throw new MirrorError("stopped", "stopped while waiting for leave to send a request");
     },
-    view: () => budgetViewOf(store.read() ?? coldState, clock.monotonicMs(), rules),
+    view: () => budgetViewOf(store.read(), clock.monotonicMs(), rules),
   };
 }
 

@@ -198,9 +198,9 @@ export function stillLate(state: RateLimitState, nowMs: number, rules: Rules): R
 export interface RateLimitStore {
   /** Other processes change it too. */
   readonly shared: boolean;
-  /** Runs `step` alone: no other step between its read and its write. `null`: nothing known. */
-  transact<T>(step: (state: RateLimitState | null) => BudgetStep<T>): T;
-  read(): RateLimitState | null;
+  /** Runs `step` alone: no other step between its read and its write. */
+  transact<T>(step: (state: RateLimitState) => BudgetStep<T>): T;
+  read(): RateLimitState;
   close(): void;
 }
 
@@ -210,8 +210,8 @@ export interface BudgetStep<T> {
 }
 
 /** A store for one process; it ends with it. */
-export function createMemoryRateLimitStore(initial: RateLimitState | null = null): RateLimitStore {
-  let state = initial;
+export function createMemoryRateLimitStore(): RateLimitStore {
+  let state = coldState;
   return {
     shared: false,
     transact(step) {

@@ -39,13 +39,10 @@ export function openBudgetFile(options: BudgetFileOptions): BudgetFile {
   const here = (): Clocks => ({ bootId, monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() });
   /** What this process read or wrote last: mostly nobody else has changed the file since. */
   let last: { readonly text: string; readonly state: RateLimitState } | null = null;
-  const read = ({ select }: OpenFile): RateLimitState | null => {
-    const text = select.get()?.state;
-    if (text === undefined) return null;
-    if (last?.text === text) return last.state;
-    const state = decodeState(text, here(), windowMs);
-    last = state && { text, state };
-    return state;
+  const read = ({ select }: OpenFile): RateLimitState => {
+    const text = select.get()?.state ?? "";
+    if (last?.text !== text) last = { text, state: decodeState(text, here(), windowMs) ?? coldState };
+    return last.state;
   };
   const close = () => {
     file?.db.close();
@@ -63,7 +60,7 @@ export function openBudgetFile(options: BudgetFileOptions): BudgetFile {
       return attempt();
     }
   };
-  const transact = <T>(open: OpenFile, step: (state: RateLimitState | null) => BudgetStep<T>): T => {
+  const transact = <T>(open: OpenFile, step: (state: RateLimitState) => BudgetStep<T>): T => {
     const known = read(open);
     const { state, result } = step(known);
     if (state !== known) {
@@ -77,7 +74,7 @@ export function openBudgetFile(options: BudgetFileOptions): BudgetFile {
   using(read);
   return {
     shared: true,
-    transact: <T>(step: (state: RateLimitState | null) => BudgetStep<T>) =>
+    transact: <T>(step: (state: RateLimitState) => BudgetStep<T>) =>
       using((open) => inTransaction(open.db, () => transact(open, step))),
     read: () => using(read),
     spentSince: (sinceMs) =>
@@ -135,10 +132,10 @@ function createCounter(db: Db) {
     ON CONFLICT (month) DO UPDATE SET requests = requests + excluded.requests`);
   const forget = db.prepare<[number]>("DELETE FROM minutes WHERE minute < ?");
   let counted = 0;
-  return (before: RateLimitState | null, after: RateLimitState, nowMs: number) => {
-    const requests = Math.max(0, after.nextId - (before?.nextId ?? 1));
+  return (before: RateLimitState, after: RateLimitState, nowMs: number) => {
+    const requests = Math.max(0, after.nextId - before.nextId);
     const { lastAt } = after.refusals;
-    const refused = lastAt !== null && lastAt !== before?.refusals.lastAt ? 1 : 0;
+    const refused = lastAt !== null && lastAt !== before.refusals.lastAt ? 1 : 0;
     if (requests + refused === 0) return;
     const minute = Math.floor(nowMs / minuteMs);
     add.run(minute, requests, refused);

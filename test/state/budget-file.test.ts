@@ -23,15 +23,15 @@ function opened(log = stubLog()): BudgetFile {
   return store;
 }
 
-const withLimit = (limit: number) => (state: RateLimitState | null) => ({
-  state: { ...(state ?? coldState), limit },
-  result: state?.limit ?? null,
+const withLimit = (limit: number) => (state: RateLimitState) => ({
+  state: { ...state, limit },
+  result: state.limit,
 });
 
-const sent = (more: number) => (state: RateLimitState | null) => {
-  const known = state ?? coldState;
-  return { state: { ...known, nextId: known.nextId + more }, result: null };
-};
+const sent = (more: number) => (state: RateLimitState) => ({
+  state: { ...state, nextId: state.nextId + more },
+  result: null,
+});
 
 const failing = () => {
   throw new Error("step failed");
@@ -40,8 +40,8 @@ const failing = () => {
 describe("the budget's file", () => {
   test("counts requests and refusals by minute, of all who share it, for a day", async () => {
     const [first, second] = [opened(), opened()];
-    const refused = (state: RateLimitState | null) => ({
-      state: { ...coldState, ...state, refusals: { ...coldState.refusals, lastAt: clock.monotonicMs() } },
+    const refused = (state: RateLimitState) => ({
+      state: { ...state, refusals: { ...state.refusals, lastAt: clock.monotonicMs() } },
       result: null,
     });
     const startMs = clock.nowMs();
@@ -83,7 +83,7 @@ describe("the budget's file", () => {
     const store = opened();
     store.transact(withLimit(5));
     const before = readFileSync(`${path()}-wal`).length;
-    for (let i = 0; i < 10; i++) store.transact((state) => ({ state: state ?? coldState, result: null }));
+    for (let i = 0; i < 10; i++) store.transact((state) => ({ state, result: null }));
     expect(readFileSync(`${path()}-wal`)).toHaveLength(before);
   });
 
@@ -113,7 +113,7 @@ describe("the budget's file", () => {
   // Fault: data | the budget's row has impossible numbers | its row | it counts as empty
   test("with nonsense in its row counts as empty", () => {
     opened().transact(() => ({ state: { ...coldState, nextId: -4 }, result: null }));
-    expect(opened().read()).toBeNull();
+    expect(opened().read()).toBe(coldState);
   });
 
   // Fault: files | the budget's path is a folder, or below a file | its path | an error with a hint

@@ -26,7 +26,7 @@ describe("an event is stored together with what it leads to", () => {
     const shop = await openIngest();
     const text = about(17);
     const [result] = take(shop, text);
-    const facts = { outcome: "stored", resource: "people", id: 17, state: "waiting", problem: null };
+    const facts = { outcome: "stored", resource: "people", id: 17, state: "waiting" };
     expect(result).toMatchObject(facts);
     const mark = { kind: "detail", resource: "people", target: "id:17", lane: 0, reason: "people.updated" };
     expect(work(shop)).toEqual([{ ...mark, state: "ready" }]);

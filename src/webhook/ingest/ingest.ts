@@ -10,14 +10,6 @@ import type { Keyring } from "../keys/keyring.ts";
 import { readStored, signedForm } from "./delivery.ts";
 import { createEventEvaluator, createFollowUps, type EvaluateEvent, type FollowUps } from "./follow-ups.ts";
 
-interface StoreResult
-  extends Pick<Delivery, "eventId" | "type">, Pick<EventEvaluation, "resource" | "problem"> {
-  /** `duplicate`: it was stored before, and nothing was written. */
-  readonly outcome: "stored" | "duplicate";
-  readonly id: RecordId | null;
-  readonly state: InboxState;
-}
-
 export type ReplayResult = ReturnType<typeof noReplay>;
 
 export function noReplay() {
@@ -31,9 +23,13 @@ interface IngestParts {
   readonly keyring: Keyring;
 }
 
-/** What storing did, for the receiver. Where events are evaluated later, it does not say what they mean. */
-export type ReceivedResult = Pick<StoreResult, "eventId" | "type" | "outcome"> &
-  Partial<Pick<StoreResult, "resource" | "id" | "state">>;
+/** What storing did. Where events are evaluated later, it does not say what they mean. */
+export interface ReceivedResult
+  extends Pick<Delivery, "eventId" | "type">, Partial<Pick<EventEvaluation, "resource" | "state">> {
+  /** `duplicate`: it was stored before, and nothing was written. */
+  readonly outcome: "stored" | "duplicate";
+  readonly id?: RecordId | null;
+}
 
 export interface ReceivedDelivery {
   readonly delivery: Delivery;
@@ -85,7 +81,7 @@ export class CompanyIngest {
   }
 
   /** Stores deliveries in one transaction. Throws a MirrorError of kind `database`. */
-  store(deliveries: readonly Delivery[], receivedAtMs: number): readonly StoreResult[] {
+  store(deliveries: readonly Delivery[], receivedAtMs: number): readonly ReceivedResult[] {
     const received = deliveries.map((delivery) => ({ delivery, receivedAtMs }));
     return this.storeReceived(received, receivedAtMs);
   }
@@ -95,7 +91,7 @@ export class CompanyIngest {
     received: readonly ReceivedDelivery[],
     nowMs: number,
     within: () => void = () => undefined,
-  ): readonly StoreResult[] {
+  ): readonly ReceivedResult[] {
     return this.retryWhileBusy(() =>
       this.inTransaction(nowMs, (followUps) => {
         this.ids.begin(received.map(({ delivery }) => delivery.eventId));
@@ -141,10 +137,10 @@ export class CompanyIngest {
     });
   }
 
-  private storeOne(delivery: Delivery, receivedAt: string, followUps: FollowUps): StoreResult {
+  private storeOne(delivery: Delivery, receivedAt: string, followUps: FollowUps): ReceivedResult {
     const { eventId, type, resourceId: id } = delivery;
     const evaluation = this.evaluate(delivery);
-    const { state, resource, problem } = evaluation;
+    const { state, resource } = evaluation;
     const isNew = !this.ids.has(eventId);
     if (isNew) {
       const dirtySeq = state === "waiting" ? followUps.dirtySeq : null;
@@ -152,7 +148,7 @@ export class CompanyIngest {
       this.ids.add(eventId);
       followUps.add(delivery, evaluation);
     }
-    return { eventId, outcome: isNew ? "stored" : "duplicate", type, resource, id, state, problem };
+    return { eventId, outcome: isNew ? "stored" : "duplicate", type, resource, id, state };
   }
 
   /** Gives the event's state; null: there is no such event. */
