@@ -20,12 +20,7 @@ export interface PageCompany {
   progress(): ProgressView | null;
 }
 
-export type CompanyPageFacts = ReturnType<typeof readPageFacts> & {
-  readonly company: string;
-  readonly moment: PageMoment;
-  readonly view: CompanyStatusView;
-  readonly progress: ProgressView | null;
-};
+export type CompanyPageFacts = ReturnType<typeof readPageFacts>;
 
 const mostEvents = 10;
 const mostRuns = 40;
@@ -37,9 +32,14 @@ export function whyUnreadable(error: unknown): string {
 }
 
 /** Reads what a page shows of a mirror. Never throws for one that cannot be read: the page says why. */
-export function readPageFacts(page: PageCompany, nowMs: number) {
+export function readPageFacts(page: PageCompany, moment: PageMoment) {
   const { settings, context, handOvers } = page;
+  const { nowMs } = moment;
+  const live = { view: page.view(), progress: page.progress() };
   const readFrom = (db: Db | null) => ({
+    company: settings.company.name,
+    moment,
+    ...live,
     status: readStatus({ ...settings, ...context, db, maxAgeMs: null, nowMs }),
     /** The latest come first. */
     runs: db ? new Runs(db).latest(mostRuns) : [],

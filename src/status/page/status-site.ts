@@ -58,9 +58,7 @@ export function createStatusSite(
     ];
     if (isSearch !== undefined) return searchPage(company, found, query, momentNow(), trail, documents);
     return kept(company, () => {
-      const moment = momentNow();
-      const live = { view: found.view(), progress: found.progress() };
-      const body = companyBody({ company, moment, ...live, ...readPageFacts(found, moment.nowMs) });
+      const body = companyBody(readPageFacts(found, momentNow()));
       return documents.page({ title: company, body, trail, isLive: true });
     });
   });
