@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { hourMs, minuteMs } from "../../src/base/clock.ts";
 import type { OpenCompany } from "../../src/host/host-context.ts";
 import { createPruner, isPruneDue } from "../../src/host/pruner.ts";
@@ -28,6 +28,7 @@ async function startPruner(isListing = () => false, before: (mirror: Mirror) => 
   before(mirror);
   const clock = new DrivenClock(pruneMs);
   const close = new AbortController();
+  onTestFinished(() => close.abort());
   const { log, lines } = recordingLog();
   const retention = { runsMs: null, inboxBodiesMs: null, changesMs: 74 * hourMs };
   const runQueue = {
@@ -63,15 +64,12 @@ function runLastNight({ db }: Mirror): void {
 describe("in the daemon", () => {
   // Fault: fleet | a company is held for minutes only, for its run | a pruner that begins just before the run | pruned after the run: the last prune is judged by the run before
   test("it follows the first run of a process, where the run before was long ago", async () => {
-    const { mirror, close, ended, tick, endRun } = await startPruner(() => false, runLastNight);
+    const { mirror, tick, endRun } = await startPruner(() => false, runLastNight);
     await tick(1);
     expect(loggedChanges(mirror)).toHaveLength(90);
     endRun();
     await tick(2);
     expect(loggedChanges(mirror)).toHaveLength(9);
-    close.abort();
-    await tick(1);
-    await ended;
   });
 
   test("it is made after a run, not while one reads what lists show, and ends with the runtime", async () => {
@@ -91,7 +89,7 @@ describe("in the daemon", () => {
   });
 
   test("one that is asked for waits for the one under way; one that fails stops nothing", async () => {
-    const { mirror, pruner, close, ended, tick, lines } = await startPruner();
+    const { mirror, pruner, tick, lines } = await startPruner();
     const [first, second] = [pruner.prune(), pruner.prune()];
     await tick(3);
     expect((await first).changes.rows + (await second).changes.rows).toBe(81);
@@ -102,7 +100,5 @@ describe("in the daemon", () => {
     await tick(25 * 60);
     expect(JSON.stringify(lines)).toContain("could not be pruned");
     mirror.db.exec("ALTER TABLE _away RENAME TO _reads");
-    close.abort();
-    await ended;
   });
 });

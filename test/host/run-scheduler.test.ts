@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { hourMs, isoTime, minuteMs } from "../../src/base/clock.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { RunScheduler, nextWorkMs, reasonForRun } from "../../src/host/run-scheduler.ts";
@@ -30,6 +30,7 @@ async function schedulerWith(
   const mirror = await openShop();
   const clock = new DrivenClock(noon);
   const close = new AbortController();
+  onTestFinished(() => close.abort());
   const ran: { readonly why: string; readonly atMs: number }[] = [];
   const run = async (_: RunRequest, why: string, isNeeded: () => boolean = () => true) => {
     if (!isNeeded()) return null;
@@ -103,12 +104,11 @@ describe("a run that is owed", () => {
   test("is tried again, less and less often, half an hour apart at most, until one is whole", async () => {
     const failed = Array.from({ length: 4 }, (): Outcome => "failed");
     const tries = ["failed", "database", "stopped", ...failed, "complete"] as const;
-    const { scheduler, ran, pass, close } = await schedulerWith(tries);
+    const { scheduler, ran, pass } = await schedulerWith(tries);
     const done = scheduler.runUntilWhole(noon, "reason");
     await pass(3 * hourMs);
     await done;
     expect(ran.map(({ atMs }) => Math.round(atMs / 60_000))).toEqual([0, 1, 3, 7, 15, 31, 61, 91]);
-    close.abort();
   });
 
   // Fault: service | away for a night | the scheduler's state of the service | the run is made when it is back
@@ -128,7 +128,7 @@ describe("a run that is owed", () => {
     const runQueue = quietQueue();
     const there = { now: true };
     const parts = { runQueue, schedule: { quick: "*/10 * * * *" }, isServiceThere: () => there.now };
-    const { scheduler, pass, close } = await schedulerWith(["complete"], parts);
+    const { scheduler, pass } = await schedulerWith(["complete"], parts);
     void scheduler.followQuick();
     await pass(31 * 60_000);
     expect(runQueue.asked.map(({ quick, full, scrub }) => [quick, full, scrub])).toEqual(
@@ -144,7 +144,6 @@ describe("a run that is owed", () => {
     there.now = true;
     await pass(hourMs);
     expect(runQueue.asked).toHaveLength(9);
-    close.abort();
   });
 
   test.each([
@@ -154,12 +153,11 @@ describe("a run that is owed", () => {
   ])("of the quick schedule %s", async (_, isOfFleet, lastRunMs, runs) => {
     const runQueue = quietQueue();
     const parts = { runQueue, schedule: { quick: "15 * * * *" }, isOfFleet };
-    const { scheduler, mirror, pass, close } = await schedulerWith([], parts);
+    const { scheduler, mirror, pass } = await schedulerWith([], parts);
     remember(mirror, lastRunMs, "complete");
     void scheduler.followQuick();
     await pass(5 * 60_000);
     expect(runQueue.asked).toHaveLength(runs);
-    close.abort();
   });
 
   test.each([
@@ -186,39 +184,29 @@ describe("a run that is owed", () => {
 describe("the schedule", () => {
   test("is followed night after night, and what it took is remembered over a restart", async () => {
     const schedule = { sync: "15 2 * * *" };
-    const first = await schedulerWith(["complete"], { schedule });
-    const done = first.scheduler.follow("no run has read everything yet");
-    await first.pass(60 * hourMs);
-    first.close.abort();
-    await first.pass(60_000);
-    await done;
-    expect(first.ran.map(({ why }) => why)).toEqual([
-      "no run has read everything yet",
-      "schedule",
-      "schedule",
-    ]);
-    expect(first.ran.map(({ atMs }) => Math.floor(atMs / hourMs))).toEqual([0, 14, 38]);
-    expect(first.mirror.meta.get("schedule")).toEqual({ slotMs: Date.UTC(2026, 10, 22, 2, 15) });
+    const { scheduler, mirror, ran, pass } = await schedulerWith(["complete"], { schedule });
+    void scheduler.follow("first");
+    await pass(60 * hourMs);
+    expect(ran.map(({ why }) => why)).toEqual(["first", "schedule", "schedule"]);
+    expect(ran.map(({ atMs }) => Math.floor(atMs / hourMs))).toEqual([0, 14, 38]);
+    expect(mirror.meta.get("schedule")).toEqual({ slotMs: Date.UTC(2026, 10, 22, 2, 15) });
   });
 
   test("of publishing is followed without a run, and what it took is remembered", async () => {
     const schedule = { publish: "* * * * *" };
-    const { scheduler, mirror, ran, pass, close } = await schedulerWith(["complete"], { schedule });
+    const { scheduler, mirror, ran, pass } = await schedulerWith(["complete"], { schedule });
     let made = 0;
-    const done = scheduler.followPublish(async () => void (made += 1));
+    void scheduler.followPublish(async () => void (made += 1));
     await pass(150_000);
-    close.abort();
-    await pass(1_000);
-    await done;
     expect({ made, ran }).toEqual({ made: 3, ran: [] });
     expect(mirror.meta.get("publish_schedule")).toEqual({ slotMs: noon + 2 * 60_000 });
   });
 
   // Fault: disk | the place of backups cannot be written for minutes | a backup by its schedule | tried again, less and less often, until it is made
   test("of backups is followed once there is a whole run; one that fails is tried again, less and less often", async () => {
-    const { scheduler, mirror, clock, pass, close } = await schedulerWith([]);
+    const { scheduler, mirror, clock, pass } = await schedulerWith([]);
     const triedMs: number[] = [];
-    const done = scheduler.followBackup(async () => triedMs.push(clock.nowMs()) > 3);
+    void scheduler.followBackup(async () => triedMs.push(clock.nowMs()) > 3);
     await pass(90 * 60_000);
     expect(triedMs).toEqual([]);
     remember(mirror, clock.nowMs(), "complete");
@@ -226,9 +214,6 @@ describe("the schedule", () => {
     // No node of a fleet waits for the next attempt.
     expect(scheduler.nextMs(clock.nowMs())).toBe(noon + 3 * hourMs);
     await pass(85 * 60_000);
-    close.abort();
-    await pass(60_000);
-    await done;
     const minutes = triedMs.map((atMs) => Math.floor((atMs - (triedMs[0] ?? 0)) / 60_000));
     expect(minutes.slice(0, 4)).toEqual([0, 1, 3, 7]);
     // The next slot.
@@ -238,8 +223,8 @@ describe("the schedule", () => {
   // Fault: disk | the schedule cannot be noted because another program writes | the scheduler's store | nothing ends, and the slot is not run again
   test("a slot that cannot be noted, because somebody else writes, ends nothing and is not run again", async () => {
     const schedule = { sync: "15 2 * * *" };
-    const { scheduler, mirror, ran, pass, close } = await schedulerWith(["complete"], { schedule });
-    const done = scheduler.follow("first");
+    const { scheduler, mirror, ran, pass } = await schedulerWith(["complete"], { schedule });
+    void scheduler.follow("first");
     await pass(60_000);
     mirror.db.exec(
       "CREATE TEMP TRIGGER busy BEFORE INSERT ON main._meta BEGIN SELECT RAISE(ABORT, 'busy'); END",
@@ -248,9 +233,6 @@ describe("the schedule", () => {
     expect(ran).toHaveLength(2);
     mirror.db.exec("DROP TRIGGER busy");
     await pass(20 * hourMs);
-    close.abort();
-    await pass(60_000);
-    await done;
     expect(ran).toHaveLength(3);
   });
 });
