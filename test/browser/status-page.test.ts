@@ -101,19 +101,16 @@ async function show(address: string): Promise<OpenedPage> {
 }
 
 describe("in a browser, a page", () => {
-  test.each(Object.entries(pages))(
-    "%s: everybody can use it, light, dark and on a phone",
-    async (name, path) => {
-      if (!browser) return;
-      const { page, wrong } = await show(url + path);
-      expect(await judge(page, `${name}-light`)).toEqual([]);
-      await page.emulateMedia({ colorScheme: "dark" });
-      await page.setViewportSize({ width: 360, height: 800 });
-      expect(await judge(page, `${name}-dark-phone`, rulesOfDarkPhones)).toEqual([]);
-      expect(await page.evaluate("globalThis.wasRun === undefined")).toBe(true);
-      expect(wrong.splice(0)).toEqual([]);
-    },
-  );
+  test.each(Object.entries(pages))("%s: all can use it, light, dark, on a phone", async (name, path) => {
+    if (!browser) return;
+    const { page, wrong } = await show(url + path);
+    expect(await judge(page, `${name}-light`)).toEqual([]);
+    await page.emulateMedia({ colorScheme: "dark" });
+    await page.setViewportSize({ width: 360, height: 800 });
+    expect(await judge(page, `${name}-dark-phone`, rulesOfDarkPhones)).toEqual([]);
+    expect(await page.evaluate("globalThis.wasRun === undefined")).toBe(true);
+    expect(wrong.splice(0)).toEqual([]);
+  });
 
   test.each(Object.entries(pages))("%s: all that it loads is less than 100 kB", async (_, path) => {
     const text = await (await fetch(url + path)).text();

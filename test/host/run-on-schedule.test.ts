@@ -77,16 +77,13 @@ describe("a nightly schedule", () => {
   test.each([
     ["15 2 * * *", 20, 60_000],
     ["* * * * *", 0.05, 3_000],
-  ])(
-    "%s begins within a minute and 5 %% of the interval, not always in the same second",
-    async (pattern, days, mostMs) => {
-      const fromMs = Date.UTC(2026, 4, 1, 12);
-      const runs = await follow({ pattern, fromMs, untilMs: fromMs + days * dayMs, lastRunMs: fromMs });
-      const delays = runs.map(({ slotMs, beganMs }) => beganMs - slotMs);
-      expect(Math.max(...delays)).toBeLessThanOrEqual(mostMs);
-      expect(new Set(delays).size).toBeGreaterThan(10);
-    },
-  );
+  ])("%s begins soon after its slot, not always in the same second", async (pattern, days, mostMs) => {
+    const fromMs = Date.UTC(2026, 4, 1, 12);
+    const runs = await follow({ pattern, fromMs, untilMs: fromMs + days * dayMs, lastRunMs: fromMs });
+    const delays = runs.map(({ slotMs, beganMs }) => beganMs - slotMs);
+    expect(Math.max(...delays)).toBeLessThanOrEqual(mostMs);
+    expect(new Set(delays).size).toBeGreaterThan(10);
+  });
 
   test("what was missed is caught up once, at once, also where a clock that was ahead dated the last run", async () => {
     const fromMs = Date.UTC(2026, 4, 10, 12);

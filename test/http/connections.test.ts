@@ -35,21 +35,18 @@ describe("the right to send", () => {
   test.each([
     ["a new connection", 0],
     ["one that is used again", 1],
-  ])(
-    "is asked for in the step that writes to %s: a process may be paused on the way there",
-    async (_connection, before) => {
-      const { state, assertMaySend } = right();
-      const { service, http, rateLimiter } = await serviceWith((answer) => json(answer, {}), {
-        assertMaySend,
-      });
-      for (let sent = 0; sent < before; sent++) await http.send(get("/x"));
-      const onSent = () => void (state.isHeld = false);
-      expect(await rejectionOf(http.send(get("/x", { onSent })))).toBe(ended);
-      expect(state.asked).toBe(before + 1);
-      expect(service.asked).toHaveLength(before);
-      expect([rateLimiter.open(), rateLimiter.lost()]).toEqual([0, 1]);
-    },
-  );
+  ])("is asked for in the step that writes to %s, not before", async (_connection, before) => {
+    const { state, assertMaySend } = right();
+    const { service, http, rateLimiter } = await serviceWith((answer) => json(answer, {}), {
+      assertMaySend,
+    });
+    for (let sent = 0; sent < before; sent++) await http.send(get("/x"));
+    const onSent = () => void (state.isHeld = false);
+    expect(await rejectionOf(http.send(get("/x", { onSent })))).toBe(ended);
+    expect(state.asked).toBe(before + 1);
+    expect(service.asked).toHaveLength(before);
+    expect([rateLimiter.open(), rateLimiter.lost()]).toEqual([0, 1]);
+  });
 
   test("is asked for at each attempt, and at each redirect", async () => {
     const { state, assertMaySend } = right();

@@ -61,7 +61,7 @@ async function startConnectProxy(toPort: number, answer?: string | null) {
 
 /** Makes the certificate; not every machine has it. */
 const generator = "openssl";
-const hasGenerator = spawnSync(generator, ["version"]).status === 0;
+const withTls = test.runIf(spawnSync(generator, ["version"]).status === 0);
 
 /** The service behind TLS, trusted by this process until the test ends. */
 async function startTlsService() {
@@ -104,71 +104,61 @@ function alertTo(url: string): AlertTarget {
 afterEach(() => void vi.unstubAllEnvs());
 
 describe("HTTPS_PROXY", () => {
-  test.runIf(hasGenerator)(
-    "I9: leads through the proxy, who learns host and port, and never the token",
-    async () => {
-      const service = await startTlsService();
-      const proxy = await startConnectProxy(service.port);
-      proxyVariables({ HTTPS_PROXY: `http://me:pass@127.0.0.1:${proxy.port}` });
-      const transport = transportTo(`https://${host}/api`);
-      expect((await transport.send(get("/whoami"))).status).toBe(200);
-      for (let sent = 0; sent < 20; sent++) expect((await transport.send(get("/clients"))).status).toBe(200);
-      const authorization = `Basic ${Buffer.from("me:pass").toString("base64")}`;
-      expect(new Set(proxy.asked.map((one) => JSON.stringify(one)))).toEqual(
-        new Set([JSON.stringify({ target: `${host}:443`, authorization })]),
-      );
-      // Tunnels are kept: at most one for each place of the transport.
-      expect(proxy.asked.length).toBeLessThanOrEqual(6);
-      for (const { headers } of service.requests) {
-        expect(headers.authorization).toBe(`Bearer ${testToken}`);
-        expect(headers["proxy-authorization"]).toBeUndefined();
-      }
-      expect(proxy.bytes()).toContain(host);
-      expect(proxy.bytes()).not.toContain(testToken);
-    },
-  );
+  withTls("I9: leads through the proxy, who learns host and port, and never the token", async () => {
+    const service = await startTlsService();
+    const proxy = await startConnectProxy(service.port);
+    proxyVariables({ HTTPS_PROXY: `http://me:pass@127.0.0.1:${proxy.port}` });
+    const transport = transportTo(`https://${host}/api`);
+    expect((await transport.send(get("/whoami"))).status).toBe(200);
+    for (let sent = 0; sent < 20; sent++) expect((await transport.send(get("/clients"))).status).toBe(200);
+    const authorization = `Basic ${Buffer.from("me:pass").toString("base64")}`;
+    expect(new Set(proxy.asked.map((one) => JSON.stringify(one)))).toEqual(
+      new Set([JSON.stringify({ target: `${host}:443`, authorization })]),
+    );
+    // Tunnels are kept: at most one for each place of the transport.
+    expect(proxy.asked.length).toBeLessThanOrEqual(6);
+    for (const { headers } of service.requests) {
+      expect(headers.authorization).toBe(`Bearer ${testToken}`);
+      expect(headers["proxy-authorization"]).toBeUndefined();
+    }
+    expect(proxy.bytes()).toContain(host);
+    expect(proxy.bytes()).not.toContain(testToken);
+  });
 
-  test.runIf(hasGenerator)(
-    "sends nothing through a tunnel where the right to send ended while it was made",
-    async () => {
-      const service = await startTlsService();
-      const proxy = await startConnectProxy(service.port);
-      proxyVariables({ HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` });
-      const ended = new MirrorError("locked", "the company has another owner");
-      let isHeld = true;
-      const transport = transportTo(`https://${host}/api`, 5_000, () => {
-        if (!isHeld) throw ended;
-      });
-      const onSent = () => void (isHeld = false);
-      expect(await rejectionOf(transport.send(get("/whoami", { onSent })))).toBe(ended);
-      expect(proxy.asked).toHaveLength(1);
-      expect(service.requests).toEqual([]);
-      isHeld = true;
-      expect((await transport.send(get("/whoami"))).status).toBe(200);
-    },
-  );
+  withTls("sends nothing through a tunnel where the right to send ended while it was made", async () => {
+    const service = await startTlsService();
+    const proxy = await startConnectProxy(service.port);
+    proxyVariables({ HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` });
+    const ended = new MirrorError("locked", "the company has another owner");
+    let isHeld = true;
+    const transport = transportTo(`https://${host}/api`, 5_000, () => {
+      if (!isHeld) throw ended;
+    });
+    const onSent = () => void (isHeld = false);
+    expect(await rejectionOf(transport.send(get("/whoami", { onSent })))).toBe(ended);
+    expect(proxy.asked).toHaveLength(1);
+    expect(service.requests).toEqual([]);
+    isHeld = true;
+    expect((await transport.send(get("/whoami"))).status).toBe(200);
+  });
 
-  test.runIf(hasGenerator)(
-    "leads alerts through the proxy as well, unless NO_PROXY names the host",
-    async () => {
-      const receiver = await startTlsService();
-      const proxy = await startConnectProxy(receiver.port);
-      const secretPath = "/hook/secret-path?key=1";
-      const send = () =>
-        alertTo(`https://${host}${secretPath}`).send(begunAlert, new AbortController().signal);
-      proxyVariables({ HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` });
-      await send();
-      expect(proxy.asked).toMatchObject([{ target: `${host}:443` }]);
-      expect(receiver.requests).toMatchObject([{ method: "POST", url: secretPath }]);
-      expect(proxy.bytes()).not.toContain("secret-path");
-      proxyVariables({ HTTPS_PROXY: `http://127.0.0.1:${proxy.port}`, NO_PROXY: host });
-      await expect(send()).rejects.toThrow(/^it cannot be reached: E[A-Z_]+$/);
-      const refusing = await startConnectProxy(9, "407 Proxy Authentication Required");
-      proxyVariables({ HTTPS_PROXY: `http://127.0.0.1:${refusing.port}` });
-      await expect(send()).rejects.toThrow("Proxy response (407)");
-      expect(proxy.asked).toHaveLength(1);
-    },
-  );
+  withTls("leads alerts through the proxy as well, unless NO_PROXY names the host", async () => {
+    const receiver = await startTlsService();
+    const proxy = await startConnectProxy(receiver.port);
+    const secretPath = "/hook/secret-path?key=1";
+    const send = () => alertTo(`https://${host}${secretPath}`).send(begunAlert, new AbortController().signal);
+    proxyVariables({ HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` });
+    await send();
+    expect(proxy.asked).toMatchObject([{ target: `${host}:443` }]);
+    expect(receiver.requests).toMatchObject([{ method: "POST", url: secretPath }]);
+    expect(proxy.bytes()).not.toContain("secret-path");
+    proxyVariables({ HTTPS_PROXY: `http://127.0.0.1:${proxy.port}`, NO_PROXY: host });
+    await expect(send()).rejects.toThrow(/^it cannot be reached: E[A-Z_]+$/);
+    const refusing = await startConnectProxy(9, "407 Proxy Authentication Required");
+    proxyVariables({ HTTPS_PROXY: `http://127.0.0.1:${refusing.port}` });
+    await expect(send()).rejects.toThrow("Proxy response (407)");
+    expect(proxy.asked).toHaveLength(1);
+  });
 
   test("does not lead where NO_PROXY names the host, nor to this machine", async () => {
     const proxy = await startConnectProxy(9);

@@ -50,14 +50,12 @@ describe("an address that must be public", () => {
     expect(await post(sink.url)).toBeNull();
   });
 
-  const inside = ["10.1.2.3", "169.254.169.254", "::1", "fd00::1", "::ffff:192.168.1.1"];
-  test.each([...inside, "93.184.215.14 127.0.0.1"])(
-    "gets nothing where its name leads to %j",
-    async (addresses) => {
-      everyNameLeadsTo(...addresses.split(" "));
-      expect(await post("https://rebinding.example.com/", true)).toMatchObject({ refuses: true });
-    },
-  );
+  const oneInside = "93.184.215.14 127.0.0.1";
+  const inside = ["10.1.2.3", "169.254.169.254", "::1", "fd00::1", "::ffff:192.168.1.1", oneInside];
+  test.each(inside)("gets nothing where its name leads to %j", async (addresses) => {
+    everyNameLeadsTo(...addresses.split(" "));
+    expect(await post("https://rebinding.example.com/", true)).toMatchObject({ refuses: true });
+  });
 
   test("is asked where its name leads to the internet", async () => {
     everyNameLeadsTo("93.184.215.14", "2606:4700::1111");

@@ -81,10 +81,11 @@ describe("I9: the token and secrets are in no error and no log line", () => {
   });
 
   // Fault: secrets | a token with a line break, a control character or a letter that no header can carry | the transport's token | nothing is sent, and the error has no part of it (I9)
-  test.each(["abcdef\nx-evil: 1", "abcdef\r\n\r\nGET /", "abcdef\u0000gh", "abcdef\u0161gh"])(
-    "nor where the token cannot be sent: %j",
-    async (token) => {
-      const { service, http } = await serviceWith((answer) => json(answer, {}), { token, attempts: 2 });
+  test.each(["\nx-evil: 1", "\r\n\r\nGET /", "\u0000gh", "\u0161gh"])(
+    "nor where a token cannot be sent: %j",
+    async (odd) => {
+      const options = { token: `abcdef${odd}`, attempts: 2 };
+      const { service, http } = await serviceWith((answer) => json(answer, {}), options);
       const text = shown(await rejectionOf(http.send(get("/x"))));
       expect(text).not.toContain("abcdef");
       expect(service.asked).toEqual([]);

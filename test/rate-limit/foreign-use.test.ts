@@ -20,21 +20,18 @@ function shortestPauseMs(outcome: Outcome): number {
 }
 
 describe("I8: with other programs on the company", () => {
-  test.each([true, false])(
-    "refusals are few, each is waited out, and work goes on (Retry-After: %s)",
-    (retryAfter) => {
-      fc.assert(
-        fc.property(seeds, kinds, fc.constantFrom(0.02, 0.2, 0.5, 1, 2), (seed, kind, perSecond) => {
-          const outcome = shared(seed, kind, perSecond, retryAfter);
-          const windows = outcome.windows.filter(({ endsAt }) => endsAt < outcome.endedAt);
-          expect(outcome.refusedAt.length).toBeLessThanOrEqual(windows.length * 2);
-          expect(shortestPauseMs(outcome)).toBeGreaterThanOrEqual(2_000);
-          for (const window of windows.slice(1)) expect(window.own).toBeGreaterThanOrEqual(1);
-        }),
-        { numRuns: 30 },
-      );
-    },
-  );
+  test.each([true, false])("refusals are few, and waited out (Retry-After: %s)", (retryAfter) => {
+    fc.assert(
+      fc.property(seeds, kinds, fc.constantFrom(0.02, 0.2, 0.5, 1, 2), (seed, kind, perSecond) => {
+        const outcome = shared(seed, kind, perSecond, retryAfter);
+        const windows = outcome.windows.filter(({ endsAt }) => endsAt < outcome.endedAt);
+        expect(outcome.refusedAt.length).toBeLessThanOrEqual(windows.length * 2);
+        expect(shortestPauseMs(outcome)).toBeGreaterThanOrEqual(2_000);
+        for (const window of windows.slice(1)) expect(window.own).toBeGreaterThanOrEqual(1);
+      }),
+      { numRuns: 30 },
+    );
+  });
 
   test("other programs with few requests hardly cause refusals, and are hardly ever refused", () => {
     const refused = { ours: 0, theirs: 0, runs: 0 };

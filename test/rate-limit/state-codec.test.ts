@@ -58,12 +58,8 @@ const changed = (change: Change) => {
 };
 
 describe("an implausible state is discarded", () => {
-  test.each(["", "null", "[]", "{}", '{"version":1}', "\u0000garbage", '{"version":1,"state":null}'])(
-    "%j",
-    (garbage) => {
-      expect(decodeState(garbage, at(500))).toBeNull();
-    },
-  );
+  const garbage = ["", "null", "[]", "{}", '{"version":1}', "\u0000garbage", '{"version":1,"state":null}'];
+  test.each(garbage)("%j", (text) => expect(decodeState(text, at(500))).toBeNull());
 
   test("another version, and a missing or odd part", () => {
     const changes: Change[] = [(document) => void (document.version = 2)];

@@ -75,16 +75,13 @@ describe("an answer that opens a window", () => {
   test.each([
     [119, false],
     [118, true],
-  ])(
-    "as the first one of all, with %i left, takes the rest for its own earlier use",
-    (remaining, inherited) => {
-      expect(report(coldState, opener(500), remaining).window).toMatchObject({
-        id: 1,
-        foreign: 0,
-        inherited,
-      });
-    },
-  );
+  ])("as the first of all, with %i left, takes the rest for its own use", (remaining, inherited) => {
+    expect(report(coldState, opener(500), remaining).window).toMatchObject({
+      id: 1,
+      foreign: 0,
+      inherited,
+    });
+  });
 
   test("knows when it opened: with its own request, with an earlier one in flight, or with others", () => {
     const inFlight = aState({ flights: [aFlight({ id: 3, sentAt: 60_100 })] });
@@ -154,14 +151,11 @@ describe("an answer within a window", () => {
 test.each([
   [116, 116],
   [115, 118],
-])(
-  "an answer of before a window counts for it with %i left only if own requests can have left them",
-  (remaining, lowest) => {
-    const rolled = aState({ window: aWindow({ id: 2, lowest: 118, issued: 3 }) });
-    const late = aFlight({ windowId: 1, sentAt: 59_000 });
-    expect(report(rolled, late, remaining, 60_400).window?.lowest).toBe(lowest);
-  },
-);
+])("an answer of before a window counts with %i left only if own requests left them", (remaining, lowest) => {
+  const rolled = aState({ window: aWindow({ id: 2, lowest: 118, issued: 3 }) });
+  const late = aFlight({ windowId: 1, sentAt: 59_000 });
+  expect(report(rolled, late, remaining, 60_400).window?.lowest).toBe(lowest);
+});
 
 const lateAt = (nowMs: number) => applyLoss(aState(), aFlight(), nowMs).late.length;
 

@@ -59,9 +59,9 @@ describe("what a failed read means", () => {
     expect(kinds).toEqual(["retry", "retry", "dead", "dead"]);
   });
 
-  test.each(["usage", "config", "identity", "locked", "unauthenticated", "database"] as const)(
-    "an error that concerns more than one item ends the run: %s",
-    (kind) => expect(failureOutcome(new MirrorError(kind, "x"), failing("detail"))).toEqual({ kind: "stop" }),
+  const ending = ["usage", "config", "identity", "locked", "unauthenticated", "database"] as const;
+  test.each(ending)("an error that concerns more than one item ends the run: %s", (kind) =>
+    expect(failureOutcome(new MirrorError(kind, "x"), failing("detail"))).toEqual({ kind: "stop" }),
   );
 });
 

@@ -122,15 +122,12 @@ test.for<Case>([
   [{ events: waitingEvents(1, -hourMs) }, null, null],
   [swept(26 * hourMs), null, null],
   [{}, null, null],
-])(
-  "what is wrong with a company: with %j it begins %j, it is not ready: %j, and stays as it is: %j",
-  ([facts, incident, reason, kept]) => {
-    const { raises, keeps, reasons } = judged(facts);
-    expect(raises).toEqual(incident === null ? [] : [incident]);
-    expect(reasons).toEqual(reason === null ? [] : [expect.stringContaining(reason)]);
-    expect(keeps).toEqual(expect.arrayContaining(kept === undefined ? [] : [kept]));
-  },
-);
+])("with %j there begins %j, it is not ready: %j, and stays: %j", ([facts, incident, reason, kept]) => {
+  const { raises, keeps, reasons } = judged(facts);
+  expect(raises).toEqual(incident === null ? [] : [incident]);
+  expect(reasons).toEqual(reason === null ? [] : [expect.stringContaining(reason)]);
+  expect(keeps).toEqual(expect.arrayContaining(kept === undefined ? [] : [kept]));
+});
 
 describe("an incident", () => {
   test("about what follows runs stays as it is until this process has made it", () => {

@@ -133,13 +133,11 @@ describe("beyond this machine", () => {
     expect((await get("/", { authorization: `Bearer ${token}` })).status).toBe(200);
   });
 
-  test.each(["//evil.example", "https://evil.example", "/\\evil.example", "/a b", "x"])(
-    "the form never leads to %j",
-    async (next) => {
-      const { signIn } = await served({ token });
-      expect((await signIn(token, next)).headers.get("location")).toBe("/");
-    },
-  );
+  const elsewhere = ["//evil.example", "https://evil.example", "/\\evil.example", "/a b", "x"];
+  test.each(elsewhere)("the form never leads to %j", async (next) => {
+    const { signIn } = await served({ token });
+    expect((await signIn(token, next)).headers.get("location")).toBe("/");
+  });
 
   test("tokens cannot be tried without end; who is signed in goes on", async () => {
     const { get, signIn, records } = await served({ token });

@@ -47,11 +47,11 @@ describe("an endpoint", () => {
     expect(JSON.stringify(fault)).not.toContain("hunter2");
   });
 
-  test.each(["https://nowhere.example.com/", "https://nothing.example.com/"])(
-    "%s, whose name means nothing here, may mean something to the service",
-    async (url) => {
+  test.each(["nowhere", "nothing"])(
+    "%s.example.com means nothing here: it may to the service",
+    async (name) => {
       const what = expect.stringContaining("cannot be resolved here") as string;
-      expect(await judged(url)).toMatchObject({ what, certain: false });
+      expect(await judged(`https://${name}.example.com/`)).toMatchObject({ what, certain: false });
     },
   );
 
