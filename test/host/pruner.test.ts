@@ -3,9 +3,9 @@ import { hourMs, minuteMs } from "../../src/base/clock.ts";
 import type { OpenCompany } from "../../src/host/host-context.ts";
 import { createPruner, isPruneDue } from "../../src/host/pruner.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
-import { Runs } from "../../src/state/runs.ts";
 import { openHasty } from "../support/mirror/mirror.ts";
-import { changeDaily, daysAgo, loggedChanges, pruneMs } from "../support/mirror/prune.ts";
+import { changeDaily, loggedChanges, pruneMs } from "../support/mirror/prune.ts";
+import { endRun } from "../support/mirror/state-rows.ts";
 import { DrivenClock } from "../support/virtual/driven-clock.ts";
 import { recordingLog } from "../support/terminal/terminal.ts";
 
@@ -46,38 +46,29 @@ async function startPruner(isListing = () => false, before: (mirror: Mirror) => 
   } as unknown as OpenCompany);
   const ended = pruner.follow();
   const tick = (minutes: number) => clock.advance(minutes * minuteMs);
-  const endRun = () => {
-    const runs = new Runs(mirror.db);
-    const id = runs.begin("incremental", daysAgo(0), null, {});
-    runs.finish(id, new Date(clock.nowMs()).toISOString(), "complete", { resources: {} });
-  };
-  return { mirror, pruner, close, ended, tick, endRun, lines };
+  const run = () => endRun(mirror.db, pruneMs, { endedMs: clock.nowMs() });
+  return { mirror, pruner, close, ended, tick, run, lines };
 }
 
-/** A run of last night. */
-function runLastNight({ db }: Mirror): void {
-  const runs = new Runs(db);
-  const at = new Date(pruneMs - 20 * hourMs).toISOString();
-  runs.finish(runs.begin("incremental", at, null, {}), at, "complete", { resources: {} });
-}
+const runLastNight = ({ db }: Mirror) => endRun(db, pruneMs - 20 * hourMs);
 
 describe("in the daemon", () => {
   // Fault: fleet | a company is held for minutes only, for its run | a pruner that begins just before the run | pruned after the run: the last prune is judged by the run before
   test("it follows the first run of a process, where the run before was long ago", async () => {
-    const { mirror, tick, endRun } = await startPruner(() => false, runLastNight);
+    const { mirror, tick, run } = await startPruner(() => false, runLastNight);
     await tick(1);
     expect(loggedChanges(mirror)).toHaveLength(90);
-    endRun();
+    run();
     await tick(2);
     expect(loggedChanges(mirror)).toHaveLength(9);
   });
 
   test("it is made after a run, not while one reads what lists show, and ends with the runtime", async () => {
     let isListing = true;
-    const { mirror, close, ended, tick, endRun, lines } = await startPruner(() => isListing);
+    const { mirror, close, ended, tick, run, lines } = await startPruner(() => isListing);
     await tick(90);
     expect(loggedChanges(mirror)).toHaveLength(90);
-    endRun();
+    run();
     await tick(2);
     expect(loggedChanges(mirror)).toHaveLength(90);
     isListing = false;

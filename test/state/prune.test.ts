@@ -13,7 +13,7 @@ import { declarationOf, openHasty, openShop, resources } from "../support/mirror
 import { test } from "../support/mirror/shop-test.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 import { person, order } from "../support/mirror/shop-records.ts";
-import { listing } from "../support/mirror/state-rows.ts";
+import { endRun, listing } from "../support/mirror/state-rows.ts";
 import { publish, reading } from "../support/export/published.ts";
 import { answersOf, changeDaily, daysAgo, loggedChanges, makeRuns } from "../support/mirror/prune.ts";
 import { prune, pruneMs, replayOver, stoppedClock } from "../support/mirror/prune.ts";
@@ -210,14 +210,10 @@ describe("runs", () => {
   });
 
   test("those of an open list, and the first whole one, stay", async ({ mirror }) => {
-    const runs = new Runs(mirror.db);
-    for (let day = 20; day > 0; day--) {
-      const run = runs.begin("incremental", daysAgo(day), null, {});
-      runs.finish(run, daysAgo(day), "complete", { resources: {} });
-    }
+    for (let day = 20; day > 0; day--) endRun(mirror.db, Date.parse(daysAgo(day)));
     new Listings(mirror.db).open({ ...listing, run: 7 }, null);
     await prune(mirror, all);
-    expect(runs.latest(99).map(({ id }) => id)).toEqual([20, 7, 1]);
+    expect(new Runs(mirror.db).latest(99).map(({ id }) => id)).toEqual([20, 7, 1]);
   });
 });
 

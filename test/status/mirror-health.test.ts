@@ -7,7 +7,7 @@ import { declaration as fintoro } from "../../connectors/fintoro/declaration.ts"
 import { resourceNamed } from "../../src/connector/connector-declaration.ts";
 import type { CompanyConfig } from "../../src/config/config.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
-import { Runs } from "../../src/state/runs.ts";
+import { Runs, type RunMode } from "../../src/state/runs.ts";
 import { sweptAt as readWholeAt } from "../../src/state/sweeps.ts";
 import { readFacts } from "../../src/status/company-view.ts";
 import { readHealth } from "../../src/status/mirror-health.ts";
@@ -24,6 +24,7 @@ import {
   receiverNoteKey,
 } from "../../src/status/event-status.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
+import { endRun } from "../support/mirror/state-rows.ts";
 
 /** A receiver ran in these spans: `0-100 101-240`, hours after the first moment of the tests. */
 function receiverRan(db: Db, spans: string): void {
@@ -98,38 +99,25 @@ describe("how a mirror stands", () => {
 
   test("shows the troubles of the last run that read the resource, not those of a quick one or of other tables", async () => {
     const mirror = await openShop();
-    const runs = new Runs(mirror.db);
     const trouble = { resource: "people", kind: "dead", message: "id:7 was given up" };
-    const reports = [
-      { resources: { people: {} }, troubles: [trouble] },
-      { resources: { colours: {} }, troubles: [] },
-      { resources: { people: {} }, troubles: [] },
-      { resources: { people: {} }, troubles: [trouble] },
-    ];
-    const inAll = reports.map((report) => {
-      const run = runs.begin("incremental", new Date(startMs).toISOString(), null, {});
-      runs.finish(run, new Date(startMs).toISOString(), "partial", report);
+    const after = (resource: string, troubles: readonly object[], mode: RunMode = "incremental") => {
+      endRun(mirror.db, startMs, { mode, report: { resources: { [resource]: {} }, troubles } });
       return readFacts(mirror.db, scopeOf("people"), startMs).wholeness.troubles;
-    });
-    expect(inAll).toEqual([[trouble], [trouble], [], [trouble]]);
-    const quick = runs.begin("quick", new Date(startMs).toISOString(), null, {});
-    runs.finish(quick, new Date(startMs).toISOString(), "complete", {
-      resources: { people: {} },
-      troubles: [],
-    });
+    };
+    expect(after("people", [trouble])).toEqual([trouble]);
+    expect(after("colours", [])).toEqual([trouble]);
+    expect(after("people", [])).toEqual([]);
+    expect(after("people", [trouble])).toEqual([trouble]);
+    expect(after("people", [], "quick")).toEqual([trouble]);
     expect(healthOf(mirror, "people")?.troubles).toEqual([trouble]);
     expect(healthOf(mirror, "colours")?.troubles).toEqual([]);
   });
 
   test("knows the last run that read everything behind a day of runs of one table every five minutes", async () => {
     const { db } = await openShop();
-    const runs = new Runs(db);
-    const end = (...names: string[]) => {
-      const report = { resources: Object.fromEntries(names.map((name) => [name, {}])), troubles: [] };
-      runs.finish(runs.begin("incremental", at(0), null, {}), at(5), "complete", report);
-    };
-    end("people", "colours");
-    for (let i = 0; i < 288; i++) end("people");
+    const read = (resources: object) => endRun(db, startMs, { report: { resources, troubles: [] } });
+    read({ people: {}, colours: {} });
+    for (let i = 0; i < 288; i++) read({ people: {} });
     expect(readFacts(db, scopeOf("people", "colours"), startMs).wholeRunMs).toBe(startMs);
   });
 
@@ -187,22 +175,19 @@ describe("how a mirror stands", () => {
     ["but not where no receiver ever ran", "", null, false],
   ] as const)("knows that events may be lost %s", async (_, spans, wholeAt, isLost) => {
     const { db } = await openShop();
-    const runs = new Runs(db);
-    if (wholeAt !== null)
-      runs.finish(runs.begin("full", at(wholeAt * hourMs), null, {}), at(wholeAt * hourMs), "complete", {});
+    if (wholeAt !== null) endRun(db, startMs + wholeAt * hourMs);
     receiverRan(db, spans);
     const { wholeness } = readFacts(db, scopeOf(), startMs + 20 * hourMs);
     expect(wholeness.mayHaveLostEvents).toBe(isLost);
   });
 
   test("knows the last run that ended, also while another is under way", async () => {
-    const mirror = await openShop();
-    const runs = new Runs(mirror.db);
-    expect(readFacts(mirror.db, scopeOf(), startMs).lastRun).toBeNull();
-    runs.finish(runs.begin("incremental", at(0), null, {}), at(5), "partial", {});
-    runs.begin("incremental", at(7), null, {});
+    const { db } = await openShop();
+    expect(readFacts(db, scopeOf(), startMs).lastRun).toBeNull();
+    endRun(db, startMs, { endedMs: startMs + 5, outcome: "partial" });
+    new Runs(db).begin("incremental", at(7), null, {});
     const ended = { outcome: "partial", startedMs: startMs, finishedMs: startMs + 5, message: null };
-    expect(readFacts(mirror.db, scopeOf(), startMs).lastRun).toEqual(ended);
+    expect(readFacts(db, scopeOf(), startMs).lastRun).toEqual(ended);
   });
 });
 

@@ -1,5 +1,8 @@
+import { isoTime } from "../../../src/base/clock.ts";
 import type { Listing } from "../../../src/state/listings.ts";
+import { Runs, type RunMode } from "../../../src/state/runs.ts";
 import type { NewWorkItem, WorkItem } from "../../../src/state/work-item.ts";
+import type { Db } from "../../../src/store/database.ts";
 
 /** A work item: the detail of a new person, unless it says something else. */
 export function work(more: Partial<NewWorkItem> = {}): NewWorkItem {
@@ -35,3 +38,17 @@ export const listing: Listing = {
   tails: 0,
   overstated: false,
 };
+
+interface EndedRun {
+  readonly mode?: RunMode;
+  readonly endedMs?: number;
+  readonly outcome?: string;
+  readonly report?: object;
+}
+
+/** A run that began at that moment and ended: at once, complete and without a word, unless it says something else. */
+export function endRun(db: Db, startedMs: number, facts: EndedRun = {}): void {
+  const { mode = "incremental", endedMs = startedMs, outcome = "complete", report = {} } = facts;
+  const runs = new Runs(db);
+  runs.finish(runs.begin(mode, isoTime(startedMs), null, {}), isoTime(endedMs), outcome, report);
+}
