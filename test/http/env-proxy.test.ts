@@ -61,7 +61,7 @@ async function startConnectProxy(toPort: number, answer?: string | null) {
 
 /** Makes the certificate; not every machine has it. */
 const generator = "openssl";
-const withTls = test.runIf(spawnSync(generator, ["version"]).status === 0);
+const hasTls = spawnSync(generator, ["version"]).status === 0;
 
 /** The service behind TLS, trusted by this process until the test ends. */
 async function startTlsService() {
@@ -104,28 +104,31 @@ function alertTo(url: string): AlertTarget {
 afterEach(() => void vi.unstubAllEnvs());
 
 describe("HTTPS_PROXY", () => {
-  withTls("I9: leads through the proxy, who learns host and port, and never the token", async () => {
-    const service = await startTlsService();
-    const proxy = await startConnectProxy(service.port);
-    proxyVariables({ HTTPS_PROXY: `http://me:pass@127.0.0.1:${proxy.port}` });
-    const transport = transportTo(`https://${host}/api`);
-    expect((await transport.send(get("/whoami"))).status).toBe(200);
-    for (let sent = 0; sent < 20; sent++) expect((await transport.send(get("/clients"))).status).toBe(200);
-    const authorization = `Basic ${Buffer.from("me:pass").toString("base64")}`;
-    expect(new Set(proxy.asked.map((one) => JSON.stringify(one)))).toEqual(
-      new Set([JSON.stringify({ target: `${host}:443`, authorization })]),
-    );
-    // Tunnels are kept: at most one for each place of the transport.
-    expect(proxy.asked.length).toBeLessThanOrEqual(6);
-    for (const { headers } of service.requests) {
-      expect(headers.authorization).toBe(`Bearer ${testToken}`);
-      expect(headers["proxy-authorization"]).toBeUndefined();
-    }
-    expect(proxy.bytes()).toContain(host);
-    expect(proxy.bytes()).not.toContain(testToken);
-  });
+  test.runIf(hasTls)(
+    "I9: leads through the proxy, who learns host and port, and never the token",
+    async () => {
+      const service = await startTlsService();
+      const proxy = await startConnectProxy(service.port);
+      proxyVariables({ HTTPS_PROXY: `http://me:pass@127.0.0.1:${proxy.port}` });
+      const transport = transportTo(`https://${host}/api`);
+      expect((await transport.send(get("/whoami"))).status).toBe(200);
+      for (let sent = 0; sent < 20; sent++) expect((await transport.send(get("/clients"))).status).toBe(200);
+      const authorization = `Basic ${Buffer.from("me:pass").toString("base64")}`;
+      expect(new Set(proxy.asked.map((one) => JSON.stringify(one)))).toEqual(
+        new Set([JSON.stringify({ target: `${host}:443`, authorization })]),
+      );
+      // Tunnels are kept: at most one for each place of the transport.
+      expect(proxy.asked.length).toBeLessThanOrEqual(6);
+      for (const { headers } of service.requests) {
+        expect(headers.authorization).toBe(`Bearer ${testToken}`);
+        expect(headers["proxy-authorization"]).toBeUndefined();
+      }
+      expect(proxy.bytes()).toContain(host);
+      expect(proxy.bytes()).not.toContain(testToken);
+    },
+  );
 
-  withTls("sends nothing through a tunnel where the right to send ended while it was made", async () => {
+  test.runIf(hasTls)("sends nothing through a tunnel where the right to send ended meanwhile", async () => {
     const service = await startTlsService();
     const proxy = await startConnectProxy(service.port);
     proxyVariables({ HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` });
@@ -142,7 +145,7 @@ describe("HTTPS_PROXY", () => {
     expect((await transport.send(get("/whoami"))).status).toBe(200);
   });
 
-  withTls("leads alerts through the proxy as well, unless NO_PROXY names the host", async () => {
+  test.runIf(hasTls)("leads alerts through the proxy as well, unless NO_PROXY names the host", async () => {
     const receiver = await startTlsService();
     const proxy = await startConnectProxy(receiver.port);
     const secretPath = "/hook/secret-path?key=1";
