@@ -1,13 +1,15 @@
 import { hash } from "node:crypto";
-import { appendFileSync, readdirSync, readFileSync } from "node:fs";
+import { appendFileSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { parseBackupManifest } from "../../../src/backup/stored-backups.ts";
 import type { ArchiveCheck } from "../../../src/files/check-archive.ts";
 import { readPackageStatus } from "../../../src/fleet/status/package-status.ts";
 import { filesStep, recordStep } from "../../../src/status/after-run-record.ts";
 import type { SnapshotSummary } from "../../../src/fleet/snapshot/snapshot-facts.ts";
 import { eventually } from "../../support/eventually.ts";
+import { filesIn } from "../../support/export/export.ts";
 import { startNode } from "../../support/fleet/short-node.ts";
 import { aWorkedFleet, little, startWorker, type WorkedFleet } from "../../support/fleet/worker.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
@@ -21,10 +23,11 @@ const isFile = (asked: string) => /\/(?:pdf|attachments)$/.test(asked);
 const askedFiles = ({ company }: WorkedFleet) =>
   company.proxy.asked.map(({ path: asked }) => asked).filter(isFile);
 
-function contentsIn(folder: string): string[] {
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
-  return entries.filter((one) => one.isFile()).map((one) => path.join(one.parentPath, one.name));
-}
+const contentsIn = (folder: string) => filesIn(folder).map((file) => path.join(folder, file));
+
+/** How many files the mirror in a backup knows, by the backup's manifest. */
+const filesOf = (manifest: string) =>
+  parseBackupManifest(readFileSync(manifest, "utf8"), manifest).rows["document_files"];
 
 /** A command of an operator, whose config names the company and where its mirror and backups are. */
 async function run({ company, secrets, url }: WorkedFleet, cwd: string, line: string, more: object) {
@@ -59,10 +62,8 @@ describeWithPostgres("the files of a company of the fleet", () => {
       (await fleet.tables.snapshots.current("acme"))?.facts["summary"] as SnapshotSummary | undefined;
     const stored = async () => (await summary())?.files.stored ?? 0;
     const one = await startWorker(fleet, "one", { reports });
-    await eventually(
-      async () => (await stored()) >= 4,
-      () => `a snapshot with files: ${one.said().join("; ")}`,
-    );
+    const hasSome = async () => (await stored()) >= 4;
+    await eventually(hasSome, () => `a snapshot with files: ${one.said().join("; ")}`);
     await one.end("SIGKILL");
     const before = await stored();
     clear();
@@ -91,14 +92,9 @@ describeWithPostgres("the files of a company of the fleet", () => {
     await eventually(isPacked, () => `a package: ${two.said().join("; ")}`);
     expect(askedFiles(fleet).length).toBe(count);
 
-    const names = contents.map((file) => path.basename(file));
-    const hasAll = (text: string) => names.every((name) => text.includes(name));
-    const isWhole = (file: string) =>
-      path.basename(file) === "manifest.json" && hasAll(readFileSync(file, "utf8"));
-    await eventually(
-      () => contentsIn(backups).some(isWhole),
-      () => `a backup: ${two.said().join("; ")}`,
-    );
+    const manifests = () => contentsIn(backups).filter((file) => path.basename(file) === "manifest.json");
+    const isBackedUp = () => manifests().some((file) => filesOf(file) === whole.files);
+    await eventually(isBackedUp, () => `a backup: ${two.said().join("; ")}`);
     expect((await two.end("SIGTERM")).code).toBe(0);
     const machine = tempFolder();
     await run(fleet, machine, `restore --from ${backups}`, {});
@@ -128,9 +124,7 @@ describeWithPostgres("the files of a company of the fleet", () => {
     const resources = { include: ["clients", "invoices"] };
     for (const [index, name] of ["acme", "beta"].entries())
       await fleet.add(name, { ...little, resources, files: { pdf: "on" } }, index);
-    await eventually(
-      () => fetched.length >= 4,
-      () => `turns: ${fetched.join()}`,
-    );
+    const turns = () => `turns: ${fetched.join()}`;
+    await eventually(() => fetched.length >= 4, turns);
   });
 });
