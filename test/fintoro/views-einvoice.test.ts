@@ -62,7 +62,7 @@ describe("v_einvoice_gaps, compared with drafts that the published rules judge",
     const found = rows(`SELECT * FROM v_einvoice_gaps WHERE ${where}`);
     for (const row of found) seen.add(`${row["term"]} ${row["severity"]}`);
     const failing = found.filter(({ severity }) => severity === "fails");
-    const byKey = re.grouped(failing, keyOf);
+    const byKey = Map.groupBy(failing, keyOf);
     return (key) => (byKey.get(key) ?? []).map(({ rule }) => String(rule)).toSorted();
   }
 
@@ -70,7 +70,7 @@ describe("v_einvoice_gaps, compared with drafts that the published rules judge",
     const books = { records: company.records, today };
     const isReceipt = ofAdvance(books);
     const recent = billsOf(books).filter((one) => String(one["issueDate"]) > yearBefore && !isReceipt(one));
-    const byClient = re.grouped(recent, (json) => String(json["clientId"]));
+    const byClient = Map.groupBy(recent, (json) => String(json["clientId"]));
     const found = rows(
       "SELECT DISTINCT client_id AS id, turnover_eur FROM v_einvoice_gaps WHERE document IS NULL",
     );

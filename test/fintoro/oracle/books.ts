@@ -107,6 +107,6 @@ export function overdueDays(json: Dict, { today }: Books): number {
 
 /** Groups by several values; each group comes with these as texts. */
 export function groups<T>(all: readonly T[], keyOf: (one: T) => readonly unknown[]): [string[], T[]][] {
-  const grouped = re.grouped(all, (one) => JSON.stringify(keyOf(one).map(String)));
+  const grouped = Map.groupBy(all, (one) => JSON.stringify(keyOf(one).map(String)));
   return [...grouped].map(([key, members]) => [JSON.parse(key) as string[], members]);
 }

@@ -62,8 +62,8 @@ const placeOf = (books: Books, json: Dict, days: number) =>
 
 function receivables(books: Books): Row[] {
   const open = b.invoicesOf(books).filter(b.isOpen);
-  const credits = re.grouped(placedCredits(books), ({ place }) => place);
-  return [...re.grouped(open, (json) => placeOf(books, json, b.overdueDays(json, books)))].map(
+  const credits = Map.groupBy(placedCredits(books), ({ place }) => place);
+  return [...Map.groupBy(open, (json) => placeOf(books, json, b.overdueDays(json, books)))].map(
     ([place, all]) => {
       const [, currency = "", age = ""] = place.split("|");
       const owed = all.map((json) => b.money(json, "toBePaid"));

@@ -55,13 +55,6 @@ export function symbolOf(records: Records, id: Value | undefined): string {
   return String(of(records, "currencies").find((one) => one["id"] === id)?.["symbol"]);
 }
 
-/** Groups by a key; each group keeps the order. */
-export function grouped<T>(all: readonly T[], keyOf: (one: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const one of all) groups.set(keyOf(one), [...(groups.get(keyOf(one)) ?? []), one]);
-  return groups;
-}
-
 export function sum(amounts: readonly bigint[]): bigint {
   return amounts.reduce((total, amount) => total + amount, 0n);
 }
