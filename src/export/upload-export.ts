@@ -1,13 +1,8 @@
 import path from "node:path";
 import { manifestText } from "../base/files/hashed-file.ts";
 import { readText, type FileStore, type WriteRight } from "../file-store/file-store.ts";
-import {
-  belowOut,
-  type ExportManifest,
-  manifestPath,
-  exportManifestIn,
-  removedFiles,
-} from "./files/export-manifest.ts";
+import { belowOut, exportManifestIn, manifestPath, removedFiles } from "./files/export-manifest.ts";
+import type { ExportManifest } from "./files/export-manifest.ts";
 import type { ExportResult } from "./export-tables.ts";
 
 /** What an upload did, as keys; the manifest is written last. */

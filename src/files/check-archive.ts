@@ -6,14 +6,8 @@ import type { ReadableStore } from "../file-store/file-store.ts";
 import type { ArchivePosition } from "../state/meta.ts";
 import type { DocumentFile } from "../state/files/stored-files.ts";
 import { incomingName, manifestName, objectPath } from "./archive.ts";
-import {
-  contentsOf,
-  filesAfter,
-  goesOnFrom,
-  readArchiveManifest,
-  type ArchiveManifest,
-  type PresentEntry,
-} from "./archive-manifest.ts";
+import { contentsOf, filesAfter, goesOnFrom, readArchiveManifest } from "./archive-manifest.ts";
+import type { ArchiveManifest, PresentEntry } from "./archive-manifest.ts";
 
 interface FileDamage {
   /** Relative to the company's folder of files. */

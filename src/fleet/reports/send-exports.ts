@@ -4,12 +4,8 @@ import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import type { Config } from "../../config/config.ts";
 import { mirrorFiles, type CompanySettings } from "../../store/mirror-files.ts";
-import {
-  keptFiles,
-  manifestPath,
-  readManifest,
-  type ExportManifest,
-} from "../../export/files/export-manifest.ts";
+import { keptFiles, manifestPath, readManifest } from "../../export/files/export-manifest.ts";
+import type { ExportManifest } from "../../export/files/export-manifest.ts";
 import { uploadExport } from "../../export/upload-export.ts";
 import { openStore } from "../../file-store/open-store.ts";
 import type { StoreSurroundings } from "../../file-store/s3-store.ts";

@@ -26,20 +26,9 @@ import type { ChangeRow, SnapshotPointer, SnapshotsTable } from "../postgres/tab
 import { epochBase, type Timeline } from "../postgres/tables/timeline-table.ts";
 import type { MirrorTask, PackedMirror } from "./mirror-thread.ts";
 import { addRequests, beginning, readMirrorPosition, readSummary } from "./snapshot-facts.ts";
-import {
-  factsOf,
-  filesKey,
-  idOfSnapshot,
-  manifestKey,
-  mirrorKey,
-  pointerOf,
-  positionOf,
-  unpackedOf,
-  type SnapshotManifest,
-  type SnapshotName,
-  newestStored,
-  pruneSnapshots,
-} from "./stored-snapshots.ts";
+import { filesKey, idOfSnapshot, manifestKey, mirrorKey, newestStored } from "./stored-snapshots.ts";
+import { factsOf, pointerOf, positionOf, pruneSnapshots, unpackedOf } from "./stored-snapshots.ts";
+import type { SnapshotManifest, SnapshotName } from "./stored-snapshots.ts";
 
 interface MirrorSnapshotsParts extends Pick<ProcessContext, "clock" | "log" | "version"> {
   readonly store: FileStore;
@@ -203,8 +192,7 @@ export function runMirrorTask<Value>(task: MirrorTask, signal: AbortSignal): Pro
 /** Where there is no mirror it is at its beginning. */
 function positionAt(mirror: string) {
   using db = openReadable(mirror);
-  if (!db) return beginning;
-  return readMirrorPosition(db);
+  return db ? readMirrorPosition(db) : beginning;
 }
 
 /** Rows that are read at once: a few milliseconds. */
