@@ -18,17 +18,9 @@ import { takeWriterLock } from "../store/writer-lock.ts";
 import { isSameCompany } from "../sync/identity/identify.ts";
 import { assertSameMirror, assertSound, freePlace, readMirrorContent } from "./copy-mirror.ts";
 import type { MirrorContent } from "./copy-mirror.ts";
-import {
-  documentsPrefix,
-  idOfBackup,
-  keyName,
-  manifestName,
-  mirrorName,
-  parseBackupManifest,
-  readBackups,
-  retiredKeysName,
-  type BackupManifest,
-} from "./stored-backups.ts";
+import { documentsPrefix, idOfBackup, keyName, manifestName, mirrorName } from "./stored-backups.ts";
+import { parseBackupManifest, readBackups, retiredKeysName } from "./stored-backups.ts";
+import type { BackupManifest } from "./stored-backups.ts";
 
 interface RestoreParts {
   readonly company: string;
@@ -117,12 +109,7 @@ function replaceMirror(files: MirrorFiles, parts: RestoreParts, backup: BackupMa
 }
 
 /** Checks the staged mirror, and makes it ready; then makes sure that the one there may be replaced. */
-function prepareMirror(
-  files: MirrorFiles,
-  parts: RestoreParts,
-  backup: BackupManifest,
-  address: string,
-): void {
+function prepareMirror(files: MirrorFiles, parts: RestoreParts, backup: BackupManifest, address: string) {
   const { declaration, company, clock } = parts;
   using db = openDatabase(path.join(files.restoreStaging, mirrorName));
   assertReadable(db);

@@ -5,17 +5,9 @@ import type { Snapshot } from "../state/mirror-snapshot.ts";
 import { seqAt } from "../state/log-identity.ts";
 import { redactionsOf } from "../store/snapshot/redaction.ts";
 import type { SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
-import {
-  belowOut,
-  type ExportManifest,
-  fromManifest,
-  keptFiles,
-  type ManifestFile,
-  manifestPath,
-  readManifest,
-  removedFiles,
-  workbookPath,
-} from "./files/export-manifest.ts";
+import { belowOut, fromManifest, keptFiles, manifestPath } from "./files/export-manifest.ts";
+import { readManifest, removedFiles, workbookPath } from "./files/export-manifest.ts";
+import type { ExportManifest, ManifestFile } from "./files/export-manifest.ts";
 import { hasContent, manifestText } from "../base/files/hashed-file.ts";
 import { Staging } from "./files/staging.ts";
 import { planTables, type TableExport } from "./plan/export-plan.ts";
@@ -67,13 +59,10 @@ async function findCurrent(
     return null;
   const names = new Set(plans.map(({ table }) => table.name));
   const workbook = format === "xlsx" ? fromManifest(company, workbookPath(request)) : null;
-  const found = manifest.files.filter(
-    (file) =>
-      file.format === format &&
-      names.has(file.table) &&
-      file.seq === seq &&
-      file.form === form &&
-      (workbook === null || file.file === workbook),
+  const shown = manifest.files.filter((file) => file.seq === seq && file.form === form);
+  const found = shown.filter(
+    ({ format: its, table, file }) =>
+      its === format && names.has(table) && (workbook === null || file === workbook),
   );
   const kept: ExportResult["kept"] = (before) => keptFiles(before, request, tables, found);
   const isWhole = new Set(found.map(({ table }) => table)).size === names.size;

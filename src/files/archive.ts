@@ -92,7 +92,10 @@ export class FileArchive {
       const gone = before.filter((file) => !next.some((each) => each.path === file.path));
       const changed = next.filter((file) => !before.includes(file));
       this.append(read, at, gone, changed);
-      for (const { path: old } of gone) this.removeLink(old);
+      for (const { path: old } of gone) {
+        rmSync(this.at(old), { force: true });
+        this.owners.delete(pathKey(old));
+      }
       for (const { sha256 } of next) if (existsSync(this.incoming(sha256))) this.keepContent(sha256);
       if (this.isLinked) for (const file of next) link(this.folder, file);
       this.stored.replace(read, next, this.position);
@@ -137,11 +140,6 @@ export class FileArchive {
     replaceFile(this.incoming(sha256), object);
   }
 
-  private removeLink(place: string): void {
-    rmSync(this.at(place), { force: true });
-    this.owners.delete(pathKey(place));
-  }
-
   /** Finishes what a crash left, and makes the mirror's rows from the manifest again where they are of another one. */
   private takeOver(db: Db): ArchivePosition {
     const known = readArchivePosition(db) ?? emptyPosition;
@@ -166,11 +164,9 @@ export class FileArchive {
 
   /** What lost its content is asked for again. */
   private repairLinks(files: readonly DocumentFile[]): void {
-    const lost = relink(this.folder, files).map(({ document, document_id }): RecordRef => ({
-      resource: document,
-      id: document_id,
-    }));
-    if (lost.length > 0) this.stored.forget(lost);
+    const lost = relink(this.folder, files);
+    const refs = lost.map(({ document: resource, document_id: id }): RecordRef => ({ resource, id }));
+    if (refs.length > 0) this.stored.forget(refs);
   }
 
   private at(name: string): string {

@@ -53,10 +53,8 @@ export async function redeclareTables(draft: ReportDraft): Promise<UndeclaredKey
       await buildTable(draft, table, checks, 0);
     }
     const open = referencesOf(table).filter(({ name }) => !checks.keys.has(name));
-    undeclared.set(
-      table.name,
-      open.map(({ name }) => name),
-    );
+    const names = open.map(({ name }) => name);
+    undeclared.set(table.name, names);
   }
   return undeclared;
 }

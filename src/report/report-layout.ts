@@ -77,11 +77,7 @@ export function tableSql(table: SnapshotTable, checks?: ColumnChecks): string {
   return `CREATE TABLE ${quoted(table.name)} (${body}\n)${isRecord ? "" : " WITHOUT ROWID"}`;
 }
 
-function columnSql(
-  { kind, primaryKey }: SnapshotTable,
-  column: SnapshotColumn,
-  checks: ColumnChecks | undefined,
-): string {
+function columnSql({ kind, primaryKey }: SnapshotTable, column: SnapshotColumn, checks?: ColumnChecks) {
   const { name, type, nullable, references } = column;
   const isKey = kind === "table" && name === primaryKey[0];
   const parts = [quoted(name), checks?.texts.has(name) ? "TEXT" : type];

@@ -28,10 +28,7 @@ export class ZipStream {
   }
 
   /** Yields the bytes of an entry. @throws MirrorError `usage` when it or the archive exceeds 4 GB */
-  async *entry(
-    name: string,
-    content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  ): AsyncGenerator<Uint8Array> {
+  async *entry(name: string, content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>) {
     const file: ZipInputFile = { filename: name, size: 0, crc: 0, compression: 8, mtime: noTime };
     this.#zip.add(file);
     for await (const bytes of content) {

@@ -51,10 +51,7 @@ export class TypeOverflow extends Error {
 }
 
 /** The schema of a file: its columns, then a LIST of structs for each nested column. */
-export function fileSchema(
-  columns: readonly ParquetColumn[],
-  nested: readonly NestedColumn[],
-): SchemaElement[] {
+export function fileSchema(columns: readonly ParquetColumn[], nested: readonly NestedColumn[]) {
   return [
     { name: "schema", num_children: columns.length + nested.length },
     ...columns.map(schemaElement),

@@ -41,11 +41,7 @@ const ownColumns: readonly ParquetColumn[] = [
  *
  * @throws MirrorError `usage`: an unknown name, a view that `since` or the period cannot limit, or a language without words
  */
-export function planTables(
-  snapshot: Snapshot,
-  declaration: ConnectorDeclaration,
-  request: ExportRequest,
-): TableExport[] {
+export function planTables(snapshot: Snapshot, declaration: ConnectorDeclaration, request: ExportRequest) {
   const words = translationTo(declaration, request.language);
   return chosenTables(snapshot.tables, request).map((table) => {
     const { period, format, partition } = request;
@@ -104,10 +100,7 @@ function planRows(
 }
 
 /** The words of a language; null: names and values stay as they are. */
-export function translationTo(
-  { translations, title }: ConnectorDeclaration,
-  language: ExportLanguage,
-): Translation | null {
+export function translationTo({ translations, title }: ConnectorDeclaration, language: ExportLanguage) {
   if (language === "en") return null;
   const words = translations?.[language];
   if (!words) throw new MirrorError("usage", `${title} has no translation to ${language}`);

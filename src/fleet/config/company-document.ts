@@ -80,12 +80,10 @@ function sharedPart(section: string, value: unknown): unknown {
 
 /** The reason completes "left out: …". */
 function leftOutOf({ report, alerts }: Config) {
-  const published = "workers publish reports to fleet.reports";
-  const each: readonly (readonly [key: string, isSet: boolean, reason: string])[] = [
-    ["report.out", report.out !== null, published],
-    ["alerts.command", alerts.some(({ command }) => command !== null), "workers send alerts to a url alone"],
-  ];
-  return each.flatMap(([key, isSet, reason]) => (isSet ? [{ key, reason }] : []));
+  const folder = { key: "report.out", reason: "workers publish reports to fleet.reports" };
+  const programs = { key: "alerts.command", reason: "workers send alerts to a url alone" };
+  const hasProgram = alerts.some(({ command }) => command !== null);
+  return [...(report.out === null ? [] : [folder]), ...(hasProgram ? [programs] : [])];
 }
 
 /** What a node adds to a document: its own folder, environment and files. */

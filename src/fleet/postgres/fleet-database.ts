@@ -203,9 +203,7 @@ export type FleetDatabase = {
 export type RowOf<
   T extends keyof FleetDatabase,
   C extends keyof FleetDatabase[T] = keyof FleetDatabase[T],
-> = {
-  readonly [N in C]: SelectType<FleetDatabase[T][N]>;
-};
+> = { readonly [N in C]: SelectType<FleetDatabase[T][N]> };
 
 /** Statements on the fleet's tables, checked by the compiler. How many rows changed is known by `returning` only. */
 export type FleetDb = Kysely<FleetDatabase>;

@@ -63,10 +63,7 @@ export function postgresError(error: unknown, server: string, redact: (text: str
     return new PostgresError(`Postgres at ${server} does not answer: ${reason}`, options);
   }
   if (poolerMessages.test(reason))
-    return new PostgresError(`Postgres at ${server}: ${reason}`, {
-      hint: poolerHint,
-      cause: error,
-    });
+    return new PostgresError(`Postgres at ${server}: ${reason}`, { hint: poolerHint, cause: error });
   const ofTls = tlsErrors.test(reason) || tlsErrors.test(code) ? tlsHint : undefined;
   const hint = hints[code] ?? hints[code.slice(0, 2)] ?? ofTls;
   const options = { retryable: retryableState.test(code), cause: error, ...(hint ? { hint } : {}) };
