@@ -78,11 +78,7 @@ type Table = typeof table extends fc.Arbitrary<infer T> ? T : never;
 type Cells = readonly (string | null)[];
 
 /** Exports the rows from a new mirror in this folder; returns the file. */
-async function fileOf(
-  folder: string,
-  { rows, times }: Table,
-  request: Parameters<typeof exportOf>[1],
-): Promise<string> {
+async function fileOf(folder: string, { rows, times }: Table, request: Parameters<typeof exportOf>[1]) {
   const mirror = await openHasty({ declaration, path: path.join(folder, "shop.db") });
   for (const [id, { whole, ...row }] of rows.entries()) {
     const rest = JSON.stringify(row).slice(1);
@@ -170,9 +166,8 @@ describe("for any rows", () => {
       const isDouble = types.get("amount") === "DOUBLE";
       const isTime = types.get("moment")?.startsWith("TIMESTAMP") === true;
       const shown = isTime ? "epoch_us(moment)" : "moment";
-      const found = await duckRows(
-        `SELECT * REPLACE (${shown} AS moment, 'x' || note AS note) FROM '${file}'`,
-      );
+      const sql = `SELECT * REPLACE (${shown} AS moment, 'x' || note AS note) FROM '${file}'`;
+      const found = await duckRows(sql);
       const expected = cellsOf(given, ({ amount, day, moment, note }) => [
         amount === null ? null : decimalText(amount),
         // DuckDB calls the year 0 so.

@@ -41,9 +41,8 @@ test("whatever a customer is called, it is text: in the mirror, the report and e
   const column = String(rows(mirror, added)[0]?.["name"]);
   expect(column).toMatch(/^[a-z0-9_]+$/);
   expect(rows(mirror, inOrder)).toEqual(expected);
-  expect(rows(mirror, `SELECT ${column} AS name FROM clients ORDER BY id`)).toEqual(
-    names.map((name) => ({ name })),
-  );
+  const named = names.map((name) => ({ name }));
+  expect(rows(mirror, `SELECT ${column} AS name FROM clients ORDER BY id`)).toEqual(named);
   expect(rows(mirror, "SELECT count(*) AS n FROM invoices")).toEqual([{ n: 1 }]);
   expect(rowsOf(reading((await publish(mirror)).file), inOrder)).toEqual(expected);
   const { out } = await exportOf(mirror, { format: "parquet", tables: ["clients"] });

@@ -11,19 +11,12 @@ async function parquetOf(mirror: Mirror, table: string, nested = false): Promise
 }
 
 describe("types", () => {
-  test("BIGINT, DECIMAL, BOOLEAN, DATE, TIMESTAMP in UTC and VARCHAR", async () => {
-    const mirror = await openHasty();
-    putAs(mirror, "orders", 1, orderRecord(1, { extra: { a: 1 } }));
-    const types = await duckTypes(await parquetOf(mirror, "orders"));
+  test("BIGINT, DECIMAL, BOOLEAN, DATE, TIMESTAMP in UTC and VARCHAR, also of a table without rows", async () => {
+    const file = await parquetOf(await openHasty(), "orders");
     const dates = ["issued_on DATE", "changed_at TIMESTAMP WITH TIME ZONE"];
     const first = ["id BIGINT", "number VARCHAR", "total DECIMAL(18,6)", "paid BOOLEAN", ...dates];
-    expect(types.slice(0, 9)).toEqual([...first, "extra VARCHAR", "colour_id BIGINT", "buyer_name VARCHAR"]);
-  });
-
-  test("a table without rows has all its columns", async () => {
-    const mirror = await openHasty();
-    const file = await parquetOf(mirror, "orders");
-    expect(await duckTypes(file)).toContain("total DECIMAL(18,6)");
+    const more = ["extra VARCHAR", "colour_id BIGINT", "buyer_name VARCHAR"];
+    expect((await duckTypes(file)).slice(0, 9)).toEqual([...first, ...more]);
     expect(await duckRows(`SELECT * FROM '${file}'`)).toEqual([]);
   });
 
@@ -84,9 +77,8 @@ test("the file's metadata has comments on columns and the state of the mirror", 
   const mirror = await openHasty();
   putAs(mirror, "orders", 1, orderRecord(1));
   const file = await parquetOf(mirror, "orders");
-  const facts = Object.fromEntries(
-    await duckRows(`SELECT decode(key), decode(value) FROM parquet_kv_metadata('${file}')`),
-  ) as Record<string, string>;
+  const pairs = await duckRows(`SELECT decode(key), decode(value) FROM parquet_kv_metadata('${file}')`);
+  const facts = Object.fromEntries(pairs) as Record<string, string>;
   expect(facts).toMatchObject({ company: "acme", table: "orders", title: "Orders", seq: "1" });
   expect(JSON.parse(facts["column_comments"] ?? "")).toMatchObject({ id: "The record's id in the service." });
 });
@@ -100,9 +92,8 @@ describe("nested", () => {
     putAs(mirror, "orders", 2, orderRecord(2));
     putAs(mirror, "orders", 3, orderRecord(3, { lines: [{ id: 9, title: 'ž "', quantity: 0.1 + 0.2 }] }));
     const file = await parquetOf(mirror, "orders", true);
-    expect((await duckTypes(file)).at(-1)).toBe(
-      "order_lines STRUCT(id BIGINT, title VARCHAR, quantity DECIMAL(38,18))[]",
-    );
+    const type = "order_lines STRUCT(id BIGINT, title VARCHAR, quantity DECIMAL(38,18))[]";
+    expect((await duckTypes(file)).at(-1)).toBe(type);
     const sql = `SELECT id, l.id, l.title, l.quantity FROM (SELECT id, unnest(order_lines) AS l FROM '${file}') ORDER BY 1, 2`;
     expect(await duckRows(sql)).toEqual([
       ["1", "7", "first", "0.500000000000000000"],

@@ -121,9 +121,8 @@ test("JSON lines of records are the service's bytes, except line breaks; those o
   putAs(mirror, "orders", 1, orderRecord(1, { lines: [{ id: 5, title: '"', quantity: 0.1 }] }));
   const exported = await exportOf(mirror, { format: "jsonl" });
   expect(exported.text("people.jsonl")).toBe(`${text.replaceAll(/[\r\n]/g, " ")}\n`);
-  expect(exported.text("order_lines.jsonl")).toBe(
-    '{"order_id":1,"position":0,"id":5,"title":"\\"","quantity":0.1}\n',
-  );
+  const line = '{"order_id":1,"position":0,"id":5,"title":"\\"","quantity":0.1}\n';
+  expect(exported.text("order_lines.jsonl")).toBe(line);
 });
 
 // Fault: process | a writer commits all the time while files are made | a transaction beside the export | all files show one state
@@ -141,9 +140,8 @@ test("beside a writer that commits all the time, all files of a run show the sta
   try {
     for (let i = 0; i < 3; i++) {
       const { cells, manifest } = await exportOf(mirror, { tables: ["people", "orders"] });
-      const [name = NaN, number = NaN] = ["people.csv", "orders.csv"].map((file) =>
-        Number(cells(file)[1]?.[1]),
-      );
+      const first = (file: string) => Number(cells(file)[1]?.[1]);
+      const [name, number] = [first("people.csv"), first("orders.csv")];
       expect(manifest.seq).toBe(2 + name + number);
       expect(name - number === 0 || name - number === 1).toBe(true);
     }

@@ -50,11 +50,8 @@ function take(mirror: Mirror, { id, gone, total, lines }: Step): void {
     remove(mirror, "orders", id);
     return;
   }
-  const items = Array.from({ length: lines }, (_, i) => ({
-    id: 10 * id + i,
-    title: `line ${i}`,
-    quantity: total,
-  }));
+  const line = (i: number) => ({ id: 10 * id + i, title: `line ${i}`, quantity: total });
+  const items = Array.from({ length: lines }, (_, i) => line(i));
   putAs(mirror, "orders", id, orderRecord(id, { total, lines: items }), { source: "detail" });
 }
 

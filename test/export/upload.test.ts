@@ -34,11 +34,8 @@ describe("an upload", () => {
     expect(first.written.at(-1)).toBe("acme/manifest.json");
     expect(await textOf(store, "acme/people.jsonl")).toContain('"Ann"');
     const second = await upload(mirror, store, { format: "jsonl", partition: "year", tables: ["people"] });
-    expect(second).toEqual({
-      written: ["company=acme/people/part-0.jsonl", "acme/manifest.json"],
-      unchanged: [],
-      removed: ["acme/people.jsonl"],
-    });
+    const written = ["company=acme/people/part-0.jsonl", "acme/manifest.json"];
+    expect(second).toEqual({ written, unchanged: [], removed: ["acme/people.jsonl"] });
     expect(await textOf(store, "acme/people.jsonl")).toBeNull();
     const manifest = JSON.parse((await textOf(store, "acme/manifest.json")) ?? "") as {
       files: { file: string }[];

@@ -9,7 +9,7 @@ import { checkArchive } from "../../src/files/check-archive.ts";
 import { contentsAddress, readFile, storeFiles } from "../../src/files/published-files.ts";
 import { folderStore } from "../../src/file-store/folder-store.ts";
 import { openStore } from "../../src/file-store/open-store.ts";
-import { StoredFiles } from "../../src/state/files/stored-files.ts";
+import { StoredFiles, type DocumentFile } from "../../src/state/files/stored-files.ts";
 import { readArchivePosition } from "../../src/state/meta.ts";
 import { aFileStore, aRight, type StoreKind } from "../support/file-store.ts";
 import { openHasty } from "../support/mirror/mirror.ts";
@@ -25,6 +25,8 @@ async function anArchive(kind: "alone" | StoreKind) {
   const contents = stored && openStore(contentsAddress(stored.address, "acme"), surroundings);
   const files = new StoredFiles(db);
   let folder = tempFolder();
+  const hashIn = async (file: DocumentFile) =>
+    (await hashOf(readFile(folder, contents, file, signal))).sha256;
   return {
     /** Stores the PDF of a document, for this state of its record. */
     put: (id: number, text: string) => {
@@ -46,10 +48,7 @@ async function anArchive(kind: "alone" | StoreKind) {
       copyFileSync(path.join(before, manifestName), path.join(folder, manifestName));
       return folderStore(before).list("objects/", signal);
     },
-    hashes: () =>
-      Promise.all(
-        files.all().map(async (file) => (await hashOf(readFile(folder, contents, file, signal))).sha256),
-      ),
+    hashes: () => Promise.all(files.all().map(hashIn)),
     check: () => {
       const mirror = { position: readArchivePosition(db), files: files.all() };
       return checkArchive({ folder, store: contents, mirror, signal, onProgress: () => undefined });

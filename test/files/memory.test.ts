@@ -19,9 +19,8 @@ function aLargePdf(): Buffer {
 
 function anArchive(sizeBytes: number): Buffer {
   const contents = [1, 2].map((value) => Buffer.alloc(sizeBytes, value));
-  return zipOf(
-    contents.map((content, index) => ({ name: `${index}.bin`, content, atMs: Date.UTC(2026, 9, 5) })),
-  );
+  const atMs = Date.UTC(2026, 9, 5);
+  return zipOf(contents.map((content, index) => ({ name: `${index}.bin`, content, atMs })));
 }
 
 const reply = (type: string, body: Buffer) => ({ status: 200, headers: { "content-type": type }, body });
@@ -48,10 +47,8 @@ test("files as large as they may be are fetched and checked within 512 MB", asyn
     if (!asked.endsWith("/attachments")) return undefined;
     return reply("application/zip", ++archives > 2 ? small : archive);
   });
-  const sizes = () =>
-    look(company.file, (db) =>
-      db.prepare("SELECT DISTINCT size_bytes FROM document_files ORDER BY 1").pluck().all(),
-    );
+  const sql = "SELECT DISTINCT size_bytes FROM document_files ORDER BY 1";
+  const sizes = () => look(company.file, (db) => db.prepare(sql).pluck().all());
   for (const args of [["files"], ["files", "check"]]) {
     const { code, peakBytes } = await runMeasured(company.folder, args);
     expect([code, sizes()]).toEqual([0, [45, 45 * megabyte, pdf.length]]);

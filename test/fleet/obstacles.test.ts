@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { jsonLines, runCommand, runProgram, temporaryFolder } from "../support/program/cli.ts";
+import { jsonLines, runCommand, runProgram, temporaryFolder, type Ended } from "../support/program/cli.ts";
 import { connectNode, describeWithPostgres, freshDatabase } from "../support/postgres/databases.ts";
 import { runFleet } from "../support/fleet/fleet.ts";
 import { takenPort } from "../support/http/http.ts";
@@ -14,6 +14,8 @@ const away = () => "postgres://mirror:s3cret-word@127.0.0.1:1/fleet";
 const unknownHost = (url: string) => url.replace("127.0.0.1", "nowhere.invalid");
 /** A folder with a config. */
 const folderOf = (config: string) => temporaryFolder({ "config.yaml": config });
+/** How it ended, with the last line of its log. */
+const refusalOf = ({ code, stderr }: Ended) => ({ code, ...jsonLines(stderr).at(-1) });
 
 describeWithPostgres("what keeps an operator from the fleet", () => {
   // Fault: network | Postgres is away | a command of the fleet | exit 10, the server's name, what to check, and no password
@@ -25,13 +27,11 @@ describeWithPostgres("what keeps an operator from the fleet", () => {
     ["the tables are not there", (url) => url, "", "fleet add"],
   ])("%s: exit 10 with what to do, and no password", async (_, urlOf, message, hint) => {
     const url = urlOf(await freshDatabase({ tables: false }));
-    const { code, stdout, stderr } = await listOf(url);
-    expect({ code, stdout }).toEqual({ code: 10, stdout: "" });
-    expect(jsonLines(stderr).at(-1)).toMatchObject({
-      msg: expect.stringContaining(message),
-      hint: expect.stringContaining(hint),
-    });
-    expect(stderr).not.toContain("s3cret-word");
+    const ended = await listOf(url);
+    const msg = expect.stringContaining(message) as string;
+    expect(refusalOf(ended)).toMatchObject({ code: 10, msg, hint: expect.stringContaining(hint) });
+    expect(ended.stdout).toBe("");
+    expect(ended.stderr).not.toContain("s3cret-word");
   });
 
   // Fault: secrets | a wrong password of Postgres | a command of the fleet | exit 10, what to check, and no password (I9)
@@ -39,20 +39,19 @@ describeWithPostgres("what keeps an operator from the fleet", () => {
     const url = await freshDatabase({ tables: false });
     const role = `DROP ROLE IF EXISTS ${guardedRole}; CREATE ROLE ${guardedRole} LOGIN PASSWORD 'the-right-word'`;
     await (await connectNode(url)).query(role);
-    const { code, stderr } = await listOf(url.replace(/\/\/.*@/, `//${guardedRole}:the-wr%C3%B6ng-word%20@`));
-    expect(code).toBe(10);
-    expect(jsonLines(stderr).at(-1)).toMatchObject({
+    const ended = await listOf(url.replace(/\/\/.*@/, `//${guardedRole}:the-wr%C3%B6ng-word%20@`));
+    expect(refusalOf(ended)).toMatchObject({
+      code: 10,
       msg: expect.stringContaining("password authentication failed"),
       hint: expect.stringContaining("the user and the password in fleet.postgres"),
     });
-    expect(stderr).not.toMatch(/the-(right|wr.+ng)-word/);
+    expect(ended.stderr).not.toMatch(/the-(right|wr.+ng)-word/);
   });
 
   test("a worker that is to hold chosen companies says who chooses them", async () => {
     const start = { cwd: folderOf(fleet), env: { DATABASE_URL: "postgres:///f" } };
-    const { code, stderr } = await runCommand(["worker", "--company", "acme"], start);
-    expect(code).toBe(2);
-    expect(jsonLines(stderr).at(-1)).toMatchObject({ hint: expect.stringContaining("fleet add") });
+    const refusal = refusalOf(await runCommand(["worker", "--company", "acme"], start));
+    expect(refusal).toMatchObject({ code: 2, hint: expect.stringContaining("fleet add") });
   });
 
   // Fault: disk | the folder of snapshots cannot be made | a worker starts | it names key and folder, and its process ends
@@ -66,9 +65,8 @@ describeWithPostgres("what keeps an operator from the fleet", () => {
     const { code, stderr } = await runProgram(["worker", "--listen", "127.0.0.1:0"], start);
     expect(code).toBe(1);
     const msg = `fleet.snapshots (${snapshots}): the folder refused ${snapshots}/.nodes/one: there is no such file or folder`;
-    expect(jsonLines(stderr)).toMatchObject([
-      { msg, hint: expect.stringContaining("mounted on this machine") as string },
-    ]);
+    const hint = expect.stringContaining("mounted on this machine") as string;
+    expect(jsonLines(stderr)).toMatchObject([{ msg, hint }]);
   });
 
   // Fault: network | the port of a worker is taken | a worker starts | it says so, and its process ends
@@ -77,15 +75,13 @@ describeWithPostgres("what keeps an operator from the fleet", () => {
     const start = { cwd: folderOf(fleet), env: { DATABASE_URL: await freshDatabase() } };
     const { code, stderr } = await runProgram(args, start);
     expect(code).toBe(10);
-    expect(jsonLines(stderr)).toMatchObject([
-      { level: "error", msg: expect.stringContaining("cannot listen") },
-    ]);
+    const msg = expect.stringContaining("cannot listen") as string;
+    expect(jsonLines(stderr)).toMatchObject([{ level: "error", msg }]);
   });
 
   test("the secret is missing: names the variable", async () => {
-    const { stderr, code } = await runCommand(["fleet", "list"], { cwd: folderOf(fleet), env: {} });
-    expect(code).toBe(2);
-    expect(jsonLines(stderr).at(-1)).toMatchObject({
+    expect(refusalOf(await runCommand(["fleet", "list"], { cwd: folderOf(fleet), env: {} }))).toMatchObject({
+      code: 2,
       msg: "fleet.postgres: the environment variable DATABASE_URL is not set",
       hint: expect.stringContaining("postgres://user:password@host/database"),
     });
@@ -97,12 +93,11 @@ describeWithPostgres("what keeps an operator from the fleet", () => {
   ])("the package %s is not installed: how to add it", async (name, line) => {
     const url = await freshDatabase();
     const hook = new URL("../support/program/without-packages.ts", import.meta.url).href;
-    const { code, stderr } = await runProgram(["fleet", ...line.split(" ")], {
+    const ended = await runProgram(["fleet", ...line.split(" ")], {
       nodeOptions: ["--import", hook],
       cwd: folderOf(companies + fleet),
       env: { DATABASE_URL: url, WITHOUT_PACKAGES: name },
     });
-    expect(code).toBe(2);
-    expect(jsonLines(stderr).at(-1)).toMatchObject({ hint: "npm install pg pg-boss" });
+    expect(refusalOf(ended)).toMatchObject({ code: 2, hint: "npm install pg pg-boss" });
   });
 });

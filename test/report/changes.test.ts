@@ -83,10 +83,8 @@ describe("a report updated from the last one", () => {
     for (const n of [5, 6, 7]) put(other, "people", { id: n, name: "of another company" });
     const copy = `${other.db.name}.report`;
     copyFileSync(report, copy);
-    expect(await publish(other, { declaration, report: copy, way: "changes" })).toMatchObject({
-      outcome: "written",
-      way: "anew",
-    });
+    const written = await publish(other, { declaration, report: copy, way: "changes" });
+    expect(written).toMatchObject({ outcome: "written", way: "anew" });
     expect(everything(reading(copy))["people"]).toHaveLength(3);
   });
 

@@ -41,10 +41,8 @@ describe("the combined report", () => {
     put(mirror, "invoices", { id: 10, number: "2", issueDate: "2026-10-01", total: 20 });
     remove(mirror, "invoices", 10);
     mirror.close();
-    expect(await publish("--company", "acme,beta")).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining("combined: report written: "),
-    });
+    const stdout = expect.stringContaining("combined: report written: ") as string;
+    expect(await publish("--company", "acme,beta")).toMatchObject({ code: 0, stdout });
     expect(texts("SELECT company, id, name FROM clients ORDER BY 1")).toEqual(["acme 5 Alfa", "beta 5 Beta"]);
     const owed = texts("SELECT company, client_name, to_be_paid FROM v_receivables ORDER BY company");
     expect(owed).toEqual(["acme Alfa 10.5", "beta Beta 20"]);
@@ -80,9 +78,8 @@ describe("the combined report", () => {
     writeFileSync(`${combined()}.next-journal`, "left");
     expect(rows("SELECT name FROM clients ORDER BY name")).toEqual([{ name: "Alfa" }, { name: "Beta" }]);
     const again = await publish("--company", "acme,beta", "--json");
-    expect(JSON.parse(again.stdout)).toMatchObject({
-      combined: { outcome: "unchanged", companies: ["beta", "acme"], missing: [] },
-    });
+    const unchanged = { outcome: "unchanged", companies: ["beta", "acme"], missing: [] };
+    expect(JSON.parse(again.stdout)).toMatchObject({ combined: unchanged });
     expect(readdirSync(folder).filter((name) => name.includes(".next"))).toEqual([]);
     rmSync(combined());
     await publish("--company", "acme,beta");
@@ -105,9 +102,8 @@ describe("the combined report", () => {
   test("is refused where a company has its name, and has nothing that the companies' reports redact", async () => {
     folder = temporaryFolder({ "config.yaml": config(["acme", "Combined"]) });
     expect(await publish()).toMatchObject({ code: 2, stderr: expect.stringContaining("company Combined") });
-    folder = temporaryFolder({
-      "config.yaml": config(["acme"], "report: { redact: { clients.name: drop } }\n"),
-    });
+    const redacted = config(["acme"], "report: { redact: { clients.name: drop } }\n");
+    folder = temporaryFolder({ "config.yaml": redacted });
     await fill("acme", "Verejne tajny", 1);
     expect((await publish()).code).toBe(10);
     const mirror = await openMirror(path.join(folder, "acme.db"), declaration);

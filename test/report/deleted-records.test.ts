@@ -91,9 +91,8 @@ describe("deleted records", () => {
       { ...known.invoice, name: hash, total: null, currency: null },
     ]);
     expect(hashed[0]?.["name"]).toBe(hashed[2]?.["name"]);
-    const dropped = ["*.client_name", "clients.name", "invoices.number", "currencies.symbol"].map((one) =>
-      rule(one, "drop"),
-    );
+    const columns = ["*.client_name", "clients.name", "invoices.number", "currencies.symbol"];
+    const dropped = columns.map((one) => rule(one, "drop"));
     expect(await published(mirror, dropped)).toEqual([
       { ...known.client, name: null },
       { ...known.payment, currency: null },

@@ -1,12 +1,5 @@
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, onTestFinished } from "vitest";
 import { StoredFiles } from "../../src/state/files/stored-files.ts";
@@ -51,9 +44,8 @@ describe("publishing", () => {
     expect(report.prepare(sql).safeIntegers().raw().get()).toEqual(values);
     const quantity = report.prepare("SELECT quantity FROM order_lines LIMIT 1").pluck();
     expect(quantity.get()).toBe(0.30000000000000004);
-    expect(rowsOf(report, "SELECT name, email, score FROM people WHERE id = 1")).toEqual([
-      { name: 'Žlťučký 1 "kôň"\n😀', email: "", score: null },
-    ]);
+    const first = { name: 'Žlťučký 1 "kôň"\n😀', email: "", score: null };
+    expect(rowsOf(report, "SELECT name, email, score FROM people WHERE id = 1")).toEqual([first]);
     const types = "SELECT type FROM pragma_table_info('orders') WHERE name IN ('issued_on', 'changed_at')";
     expect(rowsOf(report, types)).toEqual([{ type: "TEXT" }, { type: "TIMESTAMP" }]);
   });
@@ -83,10 +75,9 @@ describe("publishing", () => {
     const report = mirror.db.name.replace(/\.db$/, ".report.db");
     for (const foreign of [Buffer.alloc(0), Buffer.from("my notes"), readFileSync(mirror.db.name)]) {
       writeFileSync(report, foreign);
-      expect(await rejectionOf(publish(mirror, { force: true }))).toMatchObject({
-        kind: "database",
-        message: expect.stringContaining("no report"),
-      });
+      const message = expect.stringContaining("no report") as string;
+      const error = await rejectionOf(publish(mirror, { force: true }));
+      expect(error).toMatchObject({ kind: "database", message });
       expect(readFileSync(report).equals(foreign)).toBe(true);
     }
     expect(readdirSync(path.dirname(report)).filter((name) => name.includes(".next"))).toEqual([]);
@@ -232,9 +223,8 @@ describe("a field that the connector does not know has the type of what was seen
     const parquetFile = path.join(out, "acme/people.parquet");
     const inParquet = await duckTypes(parquetFile);
     const names = seen.map((_, i) => `f${i}`);
-    const [counts] = await duckRows(
-      `SELECT ${names.map((name) => `count(${name})`).join()} FROM '${parquetFile}'`,
-    );
+    const counted = names.map((name) => `count(${name})`).join();
+    const [counts] = await duckRows(`SELECT ${counted} FROM '${parquetFile}'`);
     const lines = (await exportOf(mirror, { tables: ["people"] })).cells("people.csv").slice(1);
     for (const [i, [values, report, parquet, csv]] of seen.entries()) {
       const cells = lines.slice(0, values.length).map((line) => line[i + 4]);
@@ -246,12 +236,8 @@ describe("a field that the connector does not know has the type of what was seen
 
   test("in lines of a document too, nested or not", async ({ mirror }) => {
     const weights = { 5: 2, 6: 2.5 };
-    const lines = Object.entries(weights).map(([id, weight]) => ({
-      id: Number(id),
-      title: "a",
-      quantity: 1,
-      weight,
-    }));
+    const line = { title: "a", quantity: 1 };
+    const lines = Object.entries(weights).map(([id, weight]) => ({ id: Number(id), ...line, weight }));
     put(mirror, "orders", order(1, { lines }));
     const flat = await exportOf(mirror, { format: "parquet", tables: ["order_lines"] });
     const weight = "weight DECIMAL(18,6)";

@@ -15,10 +15,8 @@ test.each<[string, readonly [fromHours: number, toHours: number][], number, stri
   ["half an hour before it joined: nothing is lost", span(200, 0), 9.5, null],
 ])("nobody held a company for ten hours, %s", async (_, times, joinedHours, reason) => {
   const nowMs = Date.now();
-  const spans = times.map(([from, to]) => ({
-    startedMs: nowMs - from * hourMs,
-    seenMs: nowMs - to * hourMs,
-  }));
+  const ago = (hours: number) => nowMs - hours * hourMs;
+  const spans = times.map(([from, to]) => ({ startedMs: ago(from), seenMs: ago(to) }));
   const uptime = new UptimeLog((await openShop()).db);
   uptime.merge([{ startedMs: nowMs - 12 * hourMs, seenMs: nowMs - 10 * hourMs }]);
   uptime.merge(spans, nowMs - joinedHours * hourMs);

@@ -82,9 +82,8 @@ files: { pdf: on, attachments: on }
   // Fault: secrets | a worker lacks the variable of a company's token | its environment | the config is read; the token says what is missing where it is used
   test("takes variables and files from where it is read; a secret that is missing there is said where it is used", () => {
     const { document } = documentOf(companies);
-    expect(() => onNode(document).companies[0]?.token.reveal()).toThrow(
-      "companies.acme.token: the environment variable ACME is not set",
-    );
+    const unset = "companies.acme.token: the environment variable ACME is not set";
+    expect(() => onNode(document).companies[0]?.token.reveal()).toThrow(unset);
     const nodeFiles = { "/run/secrets/acme": "another-secret-0123456789" };
     const [company] = onNode(document, "acme", { ACME: "another-token" }, nodeFiles).companies;
     expect(company?.token.reveal()).toBe("another-token");

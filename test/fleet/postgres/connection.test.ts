@@ -4,12 +4,8 @@ import { openPostgres, type Postgres } from "../../../src/fleet/postgres/connect
 import { postgresError } from "../../../src/fleet/postgres/postgres-error.ts";
 import { rejectionOf } from "../../support/errors.ts";
 import { aTcpRelay } from "../../support/fleet/tcp-relay.ts";
-import {
-  connectNode,
-  describeWithPostgres,
-  freshDatabase,
-  ownServer,
-} from "../../support/postgres/databases.ts";
+import { connectNode, freshDatabase, ownServer } from "../../support/postgres/databases.ts";
+import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
 const log = silentLog;
 
@@ -39,19 +35,15 @@ describeWithPostgres("the connection to Postgres", () => {
   test("Postgres shows which node a connection is of, and whole numbers are numbers", async () => {
     const url = await freshDatabase({ tables: false });
     const postgres = await connectNode(`${url}?application_name=else`, "worker-7");
-    const [row] = await postgres.query(
-      "SELECT current_setting('application_name') AS node, 7::bigint AS seq",
-    );
+    const settings = "SELECT current_setting('application_name') AS node, 7::bigint AS seq";
+    const [row] = await postgres.query(settings);
     expect(row).toEqual({ node: "worker-7", seq: 7 });
   });
 
   test("a transaction in which a statement failed is no success, even if its error was caught", async () => {
     const postgres = await connectNode(await freshDatabase({ tables: false }));
-    const failure = await rejectionOf(
-      postgres.transaction(async (sql) => {
-        await sql.query("SELECT 1 / 0").catch(() => undefined);
-      }),
-    );
+    const failing = postgres.transaction((sql) => sql.query("SELECT 1 / 0").catch(() => undefined));
+    const failure = await rejectionOf(failing);
     expect(failure).toMatchObject({ kind: "database", retryable: false });
     expect(failure.message).toContain("rolled back");
   });

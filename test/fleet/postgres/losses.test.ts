@@ -100,9 +100,7 @@ describeWithPostgres("a company whose nodes die one after another", () => {
     expect(owner).toEqual({ losses: 1 });
   });
 
-  test("is set aside alone, not with those that its last node loses for the first time", async ({
-    fleet,
-  }) => {
+  test("is set aside without those that its last node loses for the first time", async ({ fleet }) => {
     await die(fleet, "acme", 3);
     for (let n = 0; n < 20; n++) await die(fleet, `c${n}`, 1);
     await fleet.set("owners", "node = 'node-2'");

@@ -15,9 +15,8 @@ describeWithPostgres("a claim", () => {
       const claims = await fleet.atOnce(8, (i) => fleet.owners.claim("acme", `claimer-${i % 4}`, ttlMs));
       const [owner] = await fleet.owners.ownersOf(["acme"]);
       expect(owner).toMatchObject({ epoch: first ? 2 : 1, live: true });
-      expect(claims.flatMap((claim) => ("epoch" in claim ? [] : claim.refused))).toEqual(
-        Array(7).fill("owned"),
-      );
+      const owned = Array<string>(7).fill("owned");
+      expect(claims.flatMap((claim) => ("epoch" in claim ? [] : claim.refused))).toEqual(owned);
     },
   );
 

@@ -38,9 +38,8 @@ describeWithPostgres("the fleet's tables", () => {
     const postgres = await connectNode(url);
     await postgres.query("CREATE SCHEMA fintoro_mirror; CREATE TABLE fintoro_mirror.reports (n int)");
     await expect(migrateFleet(postgres)).rejects.toThrow(/already exists/);
-    const tables = await postgres.query(
-      "SELECT tablename FROM pg_tables WHERE schemaname = 'fintoro_mirror'",
-    );
+    const names = "SELECT tablename FROM pg_tables WHERE schemaname = 'fintoro_mirror'";
+    const tables = await postgres.query(names);
     expect(tables).toEqual([{ tablename: "reports" }]);
   });
 });
@@ -66,13 +65,8 @@ describeWithPostgres("companies that nobody looks after", () => {
     await fleet.expire("removed");
     await fleet.companies.remove("removed");
     const found = await findWaitingCompanies(fleet.postgres, 100);
-    expect(new Map(found.map(({ company, reason }) => [company, reason]))).toEqual(
-      new Map([
-        ["both", "left"],
-        ["lost", "left"],
-        ["waiting", "inbox"],
-      ]),
-    );
+    const reasons = Object.fromEntries(found.map(({ company, reason }) => [company, reason]));
+    expect(reasons).toEqual({ both: "left", lost: "left", waiting: "inbox" });
     expect(await findWaitingCompanies(fleet.postgres, 2)).toHaveLength(2);
   });
 

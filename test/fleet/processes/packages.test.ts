@@ -45,10 +45,8 @@ async function statusOf({ postgres }: WorkedFleet, month: string) {
 
 async function until(fleet: WorkedFleet, month: string, outcome: string) {
   let status = await statusOf(fleet, month);
-  await eventually(
-    async () => (status = await statusOf(fleet, month)).outcome === outcome,
-    () => `${outcome}: ${JSON.stringify(status)}`,
-  );
+  const isSo = async () => (status = await statusOf(fleet, month)).outcome === outcome;
+  await eventually(isSo, () => `${outcome}: ${JSON.stringify(status)}`);
   return status;
 }
 

@@ -28,9 +28,8 @@ describeWithPostgres("a worker", () => {
     await eventually(async () => (await fleet.tables.reports.current("acme")) !== null, "a row of reports");
     const ask = (sql: string) => duckRows(sql, readersOf(reports));
     const invoices = String(inMirror(worker.company, "SELECT count(*) FROM invoices"));
-    expect(await ask(`SELECT company, count(*) FROM of_all('invoices') GROUP BY company`)).toEqual([
-      ["acme", invoices],
-    ]);
+    const counts = "SELECT company, count(*) FROM of_all('invoices') GROUP BY company";
+    expect(await ask(counts)).toEqual([["acme", invoices]]);
     const days = `SELECT DISTINCT company, report_date::DATE > '2026-01-01' FROM of_all('v_invoices')`;
     expect(await ask(days)).toEqual([["acme", "true"]]);
     expect(existsSync(await publishedReport(fleet.tables, reports))).toBe(true);

@@ -134,9 +134,8 @@ describeWithPostgres("after a run", () => {
     const refused = new MirrorError("unavailable", "the pointer is refused");
     const refusing: typeof store.put = (key, ...rest) =>
       key === pointerKey ? Promise.reject(refused) : store.put(key, ...rest);
-    expect(await rejectionOf(lake.publish(owner, files, undefined, { ...store, put: refusing }))).toBe(
-      refused,
-    );
+    const publishing = lake.publish(owner, files, undefined, { ...store, put: refusing });
+    expect(await rejectionOf(publishing)).toBe(refused);
     expect(await storedIn(lake)).toEqual(first);
     const staying = [keyOf("people", "1-1"), reportKeyOf("1-1"), pointerKey];
     const gone = first.filter((key) => !staying.includes(key));

@@ -20,12 +20,7 @@ const statusOf = ({ postgres }: Fleet, maxAgeMs: number | null = null, only?: re
 const kindsOf = (problems: readonly { readonly kind: string }[] = []) => problems.map(({ kind }) => kind);
 
 /** A company with a snapshot that says so, which its owner released unless it is to keep it. */
-async function published(
-  fleet: Fleet,
-  company: string,
-  about: object = healthyFacts(),
-  keep = false,
-): Promise<void> {
+async function published(fleet: Fleet, company: string, about: object = healthyFacts(), keep = false) {
   const owner = await fleet.owned(company);
   await fleet.publishUpTo(owner, 3, 0, { taken_at: new Date().toISOString(), facts: about });
   if (!keep) await fleet.owners.release(owner);
@@ -192,9 +187,7 @@ describeWithPostgres("the status of a fleet", () => {
     expect(metrics).toMatch(/fleet_job_age_seconds\{kind="run"\} [34]\d\d/);
   });
 
-  test("never having had a receiver is wrong where a company has a secret for deliveries", async ({
-    fleet,
-  }) => {
+  test("never having had a receiver is wrong where a company has a secret", async ({ fleet }) => {
     await fleet.nodes.register({ ...facts, role: "work" });
     await published(fleet, "acme");
     const quiet = await statusOf(fleet);
@@ -206,9 +199,8 @@ describeWithPostgres("the status of a fleet", () => {
     await fleet.nodes.register({ ...facts, node: "front", role: "receive" });
     const received = await statusOf(fleet);
     expect(received.problems).toEqual([]);
-    expect(formatFleetStatus(received).join("\n")).toMatch(
-      /\n {2}front: receives, up \d+s, version 1\.2\.3\n/,
-    );
+    const front = /\n {2}front: receives, up \d+s, version 1\.2\.3\n/;
+    expect(formatFleetStatus(received).join("\n")).toMatch(front);
   });
 
   test("is read with as many statements for 60 companies as for one", async ({ fleet }) => {

@@ -21,12 +21,8 @@ const wellRead: Omit<MirrorRadar, "needs_someone"> = {
 };
 
 /** Publishes a snapshot that says so, and a report with these answers. */
-async function published(
-  fleet: Fleet,
-  company: string,
-  radar: Partial<MirrorRadar>,
-  answers: Record<string, string> | null,
-) {
+type Answers = Parameters<Fleet["publishAnswers"]>[1];
+async function published(fleet: Fleet, company: string, radar: Partial<MirrorRadar>, answers: Answers) {
   const owner = await fleet.owned(company);
   const said = { ...wellRead, ...radar };
   const facts = healthyFacts({ radar: { needs_someone: needsSomeone(said), ...said } });

@@ -40,10 +40,8 @@ async function aReleasedMirror({ worker = true } = {}) {
     if (mirror.db.open) mirror.close();
     const longAgo = new Date(Date.now() - 8 * dayMs);
     utimesSync(node.files.mirror, longAgo, longAgo);
-    const dataDir = path.dirname(node.files.mirror);
-    const { snapshots } = fleet;
-    const parts = { dataDir, owners, snapshots, isHeld: () => isHeld, clock: systemClock, log: silentLog };
-    await pruneMirrors(parts);
+    const parts = { dataDir: path.dirname(node.files.mirror), clock: systemClock, log: silentLog };
+    await pruneMirrors({ ...parts, owners, snapshots: fleet.snapshots, isHeld: () => isHeld });
     return existsSync(node.files.mirror);
   };
   return { fleet, node, mirror, prune };

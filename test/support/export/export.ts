@@ -25,11 +25,8 @@ export async function exportOf(
   watch: ExportWatch = {},
 ): Promise<Exported> {
   const out = request.out ?? path.join(tempFolder(), "out");
-  const result = await exportTables(
-    { ...exportParts(mirror.db.name, mirror.declaration), ...parts },
-    { ...plainRequest, ...request, out },
-    watch,
-  );
+  const all = { ...exportParts(mirror.db.name, mirror.declaration), ...parts };
+  const result = await exportTables(all, { ...plainRequest, ...request, out }, watch);
   const text = (file: string) => readFileSync(path.join(out, "acme", file), "utf8");
   const lines = (file: string) => text(file).trimEnd().split("\r\n");
   return { ...result, out, text, cells: (file) => lines(file).map((line) => line.split(",")) };
@@ -61,9 +58,8 @@ export async function textRows(duck: DuckDBConnection, sql: string): Promise<(st
 
 /** `name TYPE` of every column. */
 export async function duckTypes(file: string): Promise<string[]> {
-  return (
-    await duckRows(`SELECT column_name || ' ' || column_type FROM (DESCRIBE SELECT * FROM '${file}')`)
-  ).map(([column]) => String(column));
+  const types = `SELECT column_name || ' ' || column_type FROM (DESCRIBE SELECT * FROM '${file}')`;
+  return (await duckRows(types)).map(([column]) => String(column));
 }
 
 /** A complete order record. */

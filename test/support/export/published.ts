@@ -12,7 +12,7 @@ import { tablesOfConnector } from "../../../src/store/snapshot/snapshot-tables.t
 import { openDatabase, type Db } from "../../../src/store/database.ts";
 import { putAs, remove } from "../mirror/store.ts";
 import { truthOf, type Truth } from "../truth/truth.ts";
-import type { Dict, Records, Row } from "./recount.ts";
+import type { Dict, Row } from "./recount.ts";
 import { memoryScratch } from "../memory-folder.ts";
 
 /** A mirror of what the sandbox has, filled without requests. */
@@ -50,11 +50,7 @@ export async function publishedCompany(
 }
 
 /** Deletes records in the mirror; returns the others as the service has them. */
-function withoutRecords(
-  mirror: Mirror,
-  truth: Truth,
-  gone: Readonly<Record<string, readonly string[]>>,
-): Records {
+function withoutRecords(mirror: Mirror, truth: Truth, gone: Readonly<Record<string, readonly string[]>>) {
   for (const [table, ids] of Object.entries(gone)) for (const id of ids) remove(mirror, table, Number(id));
   return new Map(
     [...truth].map(([table, records]): [string, Dict[]] => [
@@ -72,22 +68,12 @@ export function clockAt(day: string): Clock {
 
 type PublishParts = Parameters<typeof publishReport>[0];
 
-function partsFor(mirror: string, more: Partial<PublishParts> = {}): PublishParts {
-  return {
-    declaration,
-    clock: clockAt(testDay),
-    company: "acme",
-    mirror,
-    report: mirror.replace(/\.db$/, ".report.db"),
-    timezone: "Europe/Bratislava",
-    version: "1.2.3",
-    signal: new AbortController().signal,
-    ...more,
-  };
-}
-
-export function publish(mirror: Mirror | string, more: Partial<PublishParts> = {}) {
-  return publishReport(partsFor(typeof mirror === "string" ? mirror : mirror.db.name, more));
+export function publish(of: Mirror | string, more: Partial<PublishParts> = {}) {
+  const mirror = typeof of === "string" ? of : of.db.name;
+  const report = mirror.replace(/\.db$/, ".report.db");
+  const made = { declaration, company: "acme", timezone: "Europe/Bratislava", version: "1.2.3" };
+  const { signal } = new AbortController();
+  return publishReport({ ...made, clock: clockAt(testDay), mirror, report, signal, ...more });
 }
 
 const notCompared = new Set(["published_at", "log"]);

@@ -15,16 +15,10 @@ const require = createRequire(import.meta.url);
 /** Starts a real S3 server with one bucket, which checks signatures and stores objects in `directory`. */
 export async function startS3(directory: string, bucket: string) {
   const Server = require("@20minutes/s3rver") as S3rver;
-  const configureBuckets = [{ name: bucket }];
   const address = "127.0.0.1";
-  const server = new Server({
-    address,
-    port: 0,
-    silent: true,
-    directory,
-    vhostBuckets: false,
-    configureBuckets,
-  });
+  const configureBuckets = [{ name: bucket }];
+  const options = { address, port: 0, silent: true, vhostBuckets: false };
+  const server = new Server({ ...options, directory, configureBuckets });
   const { port } = await server.run();
   return { url: `http://${address}:${port}`, close: () => server.close() };
 }

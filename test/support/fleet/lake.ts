@@ -143,9 +143,8 @@ export const pageSql = blocks
 /** As a user with the rights of the page about many machines, over one connection all the time. */
 function askExtension({ url, postgres }: Pick<Fleet, "url" | "postgres">, duck: DuckDBConnection): Ask {
   const open = async () => {
-    const [{ name } = { name: "" }] = await postgres.query<{ name: string }>(
-      "SELECT 'reader_' || current_database() AS name",
-    );
+    const naming = "SELECT 'reader_' || current_database() AS name";
+    const [{ name } = { name: "" }] = await postgres.query<{ name: string }>(naming);
     const [rights = "", [attach = ""] = []] = [pageSql[0], pageSql[1]?.split(";")];
     await postgres.query(rights.replaceAll("reader", name));
     await duck.run(loadExtensions);
@@ -167,6 +166,8 @@ function askTables({ postgres }: Pick<Fleet, "postgres">, duck: DuckDBConnection
   };
 }
 
+const inDuck = (type: string) => type.replace("float64", "DOUBLE").replace("int64", "BIGINT");
+
 /** A table as the specification has readers find it. */
 async function tableAt(postgres: Postgres, table: string, at: string): Promise<string> {
   const parts = await postgres.query<{ columns: [string, string][]; files: string[] | null }>(
@@ -181,10 +182,7 @@ async function tableAt(postgres: Postgres, table: string, at: string): Promise<s
     [table, at],
   );
   const [{ columns, files } = { columns: [], files: null }] = parts;
-  const typed = columns.map(([name, type]) => [
-    `"${name}"`,
-    type.replace("float64", "DOUBLE").replace("int64", "BIGINT"),
-  ]);
+  const typed = columns.map(([name, type]) => [`"${name}"`, inDuck(type)]);
   const none = `SELECT ${typed.map(([name, type]) => `NULL::${type} AS ${name}`).join(", ")} WHERE false`;
   if (files === null) return none;
   const options = "hive_partitioning = true, hive_types_autocast = false";

@@ -74,11 +74,7 @@ export async function startNode(
   const context = { ...process, connectors: [connectorEntry()] } as unknown as CommandContext;
   const tables = fleetTables(postgres);
   const parts = await openNodeParts(context, config, { name, role: "work" }, tables, engine, { dropped: 0 });
-  const given = {
-    ...parts,
-    host: { ...parts.host, afterRun },
-    publish: { ...parts.publish, ...publish },
-  };
+  const given = { ...parts, host: { ...parts.host, afterRun }, publish: { ...parts.publish, ...publish } };
   const node = new FleetNode(given, createNodeLoops(systemClock, log), { ...shortTimes, ...times });
   await node.start();
   let stopped: Promise<void> | null = null;

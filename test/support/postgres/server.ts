@@ -1,16 +1,7 @@
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import {
-  chownSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync } from "node:fs";
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -171,7 +162,8 @@ export class PostgresServer {
     const [line] = (await once(guard.stdout, "data")) as [Buffer];
     this.pid = Number(line.toString());
     const endMs = performance.now() + startTimeoutMs;
-    while (!(await this.answers())) {
+    const answers = () => this.ask("SELECT 1").then(() => true);
+    while (!(await answers().catch(() => false))) {
       if (guard.exitCode !== null || performance.now() > endMs) {
         const log = readFileSync(path.join(this.folder, "log"), "utf8");
         throw new Error(`Postgres does not start: ${log.slice(-2_000)}`);
@@ -218,13 +210,6 @@ export class PostgresServer {
   async end(): Promise<void> {
     await this.crash();
     rmSync(this.folder, { recursive: true, force: true });
-  }
-
-  private async answers(): Promise<boolean> {
-    return this.ask("SELECT 1").then(
-      () => true,
-      () => false,
-    );
   }
 
   private async ask(sql: string): Promise<void> {
