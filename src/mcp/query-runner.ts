@@ -1,5 +1,4 @@
 import { fork, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
 import { MirrorError } from "../base/errors.ts";
 import { Semaphore } from "../base/semaphore.ts";
 import { errorOfReply, threadFile } from "../base/threads.ts";
@@ -23,16 +22,12 @@ export class QueryRunner {
   private async ask(child: ChildProcess, question: Question): Promise<QueryAnswer> {
     let isLate = false;
     const deadline = setTimeout(() => (isLate = child.kill("SIGKILL")), deadlineMs);
-    const ended = new AbortController();
-    const { signal } = ended;
+    const { promise: reply, resolve } = Promise.withResolvers<QueryReply | null>();
+    const onExit = () => resolve(null);
     try {
-      const reply = once(child, "message", { signal }) as Promise<[QueryReply]>;
-      const exit = once(child, "exit", { signal }).then(() => null);
-      reply.catch(() => undefined);
-      exit.catch(() => undefined);
-      child.send(question);
-      const [said] = (await Promise.race([reply, exit])) ?? [];
-      if (said === undefined) {
+      child.once("message", resolve).once("exit", onExit).send(question);
+      const said = await reply;
+      if (said === null) {
         const what = isLate ? `takes longer than ${deadlineMs / 1000} s` : "needs too much memory";
         const hint =
           "Ask for less: a month, a client, sums in place of rows; the views have most sums already.";
@@ -42,7 +37,7 @@ export class QueryRunner {
       if ("error" in said) throw errorOfReply(said);
       return said.value;
     } finally {
-      ended.abort();
+      child.off("message", resolve).off("exit", onExit);
       clearTimeout(deadline);
     }
   }
