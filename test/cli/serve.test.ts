@@ -34,7 +34,7 @@ describe("SIGHUP", () => {
     const applied: Config[] = [];
     const moved = minimal("serve: { listen: 127.0.0.1:1 }\ndata_dir: elsewhere\n");
     const apply = (config: Config) => void applied.push(config);
-    createReload({ log }, load(minimal()).config, () => load(moved).config, { apply })();
+    createReload({ log }, load(minimal()).config, () => load(moved).config, apply)();
     expect(applied[0]).toMatchObject({ serve: { port: 8787 }, dataDir: "/home/me/data" });
     const warnings = records().filter(({ level }) => level === "warn");
     expect(warnings.map(({ msg }) => String(msg).split(" ")[0])).toEqual(["serve.listen", "data_dir"]);
@@ -43,7 +43,7 @@ describe("SIGHUP", () => {
   // Fault: process | an unforeseen error while the config is read again | the reload function | the daemon continues
   test("an error that nobody foresaw keeps the daemon going, too", () => {
     const { log, records } = recordingLog();
-    createReload({ log }, load(minimal()).config, () => load(minimal()).config, { apply: refusing })();
+    createReload({ log }, load(minimal()).config, () => load(minimal()).config, refusing)();
     expect(records().at(-1)).toMatchObject({ level: "error", msg: expect.stringContaining("no room") });
   });
 });

@@ -30,7 +30,7 @@ export const serveCommand: CommandRun<"serve"> = async (context, { options, conf
     receives: true,
     server: servedBy(context, daemon, address, counts),
     pageToken: config.serve.pageToken,
-    onHangup: createReload(context, config, load, { apply }),
+    onHangup: createReload(context, config, load, apply),
     start: async () => daemon.start(),
     announce: (url) => {
       const companies = config.companies.map(({ name }) => name);
@@ -66,14 +66,14 @@ function servedBy(
 }
 
 /**
- * Creates what SIGHUP does: reads the config again and applies it to the daemon. A bad config is logged and
+ * Creates what SIGHUP does: reads the config again and applies it. A bad config is logged and
  * changes nothing; so does a change of a key that needs a restart.
  */
 export function createReload(
   { log }: Pick<CommandContext, "log">,
   current: Config,
   load: () => Config,
-  daemon: Pick<Daemon, "apply">,
+  apply: (next: Config) => void,
 ): () => void {
   return () => {
     try {
@@ -84,7 +84,7 @@ export function createReload(
       if (isMoved) log.warn("serve.listen was changed: that needs a restart");
       if (loaded.dataDir !== dataDir) log.warn("data_dir was changed: that needs a restart");
       current = { ...loaded, serve: { ...loaded.serve, host, port }, dataDir };
-      daemon.apply(current);
+      apply(current);
       log.info("the config was read again", { companies: current.companies.map(({ name }) => name) });
     } catch (error) {
       const { message, hint } = failureOf(error);
