@@ -66,24 +66,15 @@ function valueMessage(issue: z.core.$ZodIssue): string {
   return named ? issue.message : valueMessage(last);
 }
 
-/** Why there is no such key for every connector. */
-const explanations: Readonly<Record<string, string>> = {
-  "files.pdf": "; no record of this connector has files",
-  "files.attachments": "; no record of this connector has files",
-};
-
 function unknownKey(path: Path, key: string, known: readonly string[]): FoundProblem {
   const place = path.length === 0 ? "" : ` in ${pathText(path)}`;
-  const explanation = explanations[pathText([...path, key])];
-  if (explanation !== undefined)
-    return { path: [...path, key], at: "key", message: `unknown key ${key}${place}${explanation}` };
+  const at = { path: [...path, key], at: "key" } as const;
+  // Which keys `files` has is the connector's affair.
+  if (pathText(path) === "files" && known.length === 0)
+    return { ...at, message: `unknown key ${key}${place}; no record of this connector has files` };
   const meant = nearest(key, known);
-  return {
-    path: [...path, key],
-    at: "key",
-    message: unknownName("key", key, known, place),
-    ...(meant === undefined ? {} : { meant: pathText([...path, meant]) }),
-  };
+  const message = unknownName("key", key, known, place);
+  return { ...at, message, ...(meant !== undefined && { meant: pathText([...path, meant]) }) };
 }
 
 function missing(path: Path): FoundProblem {

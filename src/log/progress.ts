@@ -160,11 +160,10 @@ function shownResources({ resources, ahead }: ProgressView, room: number): reado
   const isUnread = ({ phase, done, total, waiting }: ResourceProgress) =>
     phase === "listing" && done === 0 && total === null && waiting === 1;
   const begun = resources.filter((one) => !hides.includes(one.phase) && !isUnread(one));
-  const kept = begun
-    .map((resource, index) => ({ resource, index }))
-    .toSorted((a, b) => interest[a.resource.phase] - interest[b.resource.phase] || b.index - a.index)
-    .slice(0, room);
-  return kept.toSorted((a, b) => a.index - b.index).map(({ resource }) => resource);
+  // Of those with the same interest the last ones.
+  const byInterest = begun.toReversed().toSorted((a, b) => interest[a.phase] - interest[b.phase]);
+  const kept = new Set(byInterest.slice(0, room));
+  return begun.filter((one) => kept.has(one));
 }
 
 function resourceText({ phase, done, total, changed, waiting = 0 }: ResourceProgress): string {

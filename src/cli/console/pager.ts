@@ -25,10 +25,9 @@ export function openPager(terminal: DataStream, env: NodeJS.ProcessEnv) {
     });
     // The writer hears of it when it writes.
     child.stdin?.on("error", () => undefined);
-    ended = once(child, "close").then(
-      () => onGone?.(gone),
-      () => onGone?.(gone),
-    );
+    ended = once(child, "close")
+      .catch(() => undefined)
+      .then(() => onGone?.(gone));
     return child;
   };
   return {
