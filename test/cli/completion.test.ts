@@ -96,11 +96,6 @@ describe("completion offers", () => {
     const words = ["completion", shell, "--", "status", "--company", ""];
     expect((await runCommand(words, { cwd })).stdout).toBe("acme\n");
   });
-
-  test("is refused for a shell that there is no script for", async () => {
-    const fish = expect.stringContaining("Did you mean fish?");
-    expect(await runCommand(["completion", "fisch"])).toMatchObject({ code: 2, stderr: fish });
-  });
 });
 
 /** A folder with the program under its name, and a config. */

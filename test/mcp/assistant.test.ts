@@ -1,6 +1,6 @@
 import { spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import Database from "better-sqlite3";
@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { QueryRunner } from "../../src/mcp/query-runner.ts";
 import { liveIds } from "../support/verify/verify.ts";
 import { openCompany, sync, type Company } from "../support/company/open-company.ts";
-import { runCommand, temporaryFolder } from "../support/program/cli.ts";
+import { runCommand } from "../support/program/cli.ts";
 import { processEnv, program } from "../support/program/process-env.ts";
 import { writeServeConfig } from "../support/program/serve.ts";
 
@@ -132,16 +132,6 @@ test("all companies are answered from the combined report, which says which comp
   const { query } = await connect("--combined");
   const rows = [["acme", liveIds(company, "invoices").length]];
   expect(await query("SELECT company, count(*) FROM invoices GROUP BY 1")).toMatchObject({ rows });
-});
-
-test("without a report, or with several companies and none named, it says what to do and does not begin", async () => {
-  const config = "data_dir: .\ncompanies: { acme: { token: a-token }, beta: { token: a-token } }\n";
-  const cwd = temporaryFolder({ "config.yaml": config });
-  const missing = await runCommand(["mcp", "--company", "acme"], { cwd });
-  expect([missing.code, missing.stdout]).toEqual([10, ""]);
-  expect(missing.stderr).toMatch(/fintoro-mirror publish.*there is no report to answer from/);
-  expect(existsSync(`${cwd}/acme.report.db`)).toEqual(false);
-  expect((await runCommand(["mcp"], { cwd })).code).toBe(2);
 });
 
 // Fault: process | a message of an assistant is larger than 10 MB | standard input | the command ends with exit code 1, and does not wait deaf

@@ -1,3 +1,4 @@
+import { isoTime } from "../../../src/base/clock.ts";
 import { errorRows, otherConfig, type ErrorSetups } from "../../support/program/error-row.ts";
 
 const twoCompanies = (baseUrl: string) =>
@@ -41,6 +42,8 @@ export const commandRows = errorRows(setups, [
   "2 | init over a config | init --no-input --token-env TOKEN | is there already; nothing was written | config.yaml | --force replaces it",
   "2 | init with a variable that is not set | init --no-input --token-env NO_SUCH -c new.yaml | NO_SUCH is not set | new.yaml | set the variable where the program starts",
   "10 | init where no file can be | init --no-input --token-env TOKEN -c /proc/x/new.yaml --base-url {base} | there is no such file or folder | cannot make the folder /proc/x | Check the path",
+  "2 | a shell that there is no script for | completion fisch | unknown shell | fisch | Did you mean fish?",
+  "10 | an assistant without a report | mcp | there is no report to answer from | acme.report.db | Run `fintoro-mirror publish` first",
   "1 | no sandbox to play on | sandbox trigger invoices.paid --port 1 | no sandbox answers | http://127.0.0.1:1 | start one with `fintoro-mirror sandbox --port N`",
   "1 | the age of no mirror | status --max-age 1h | no mirror yet | acme | Run `fintoro-mirror sync`",
   "other 2 | a month of a service without packages | verify --month 2026-01 | has no documents of a month | Fakturoid | verify --all",
@@ -53,10 +56,13 @@ export const commandRows = errorRows(setups, [
   "mirror 2 | a package of no month | package | package needs --month | --month | such as --month 2026-10",
   "mirror 2 | a package of a month to come | package --month 2099-01 | has not begun yet | --month 2099-01 | Give a month that is over",
   'mirror 2 | an age that is none | status --max-age yesterday | (it is "yesterday") | --max-age | such as 90s, 30m or 26h',
+  `mirror 2 | a proof of a month that goes on | package --month ${isoTime(Date.now()).slice(0, 7)} --proved | has not ended yet | --month | it cannot be proved on `,
+  "mirror 2 | a proof of an earlier moment | package --month 2026-01 --proved --as-of 2026-11-20 | cannot be used with | '--proved' | `fintoro-mirror package --help`",
   "mirror 2 | a verification of a month to come | verify --month 2126-01 | has not begun yet | --month 2126-01 | today is ",
   "mirror 2 | a month and everything | verify --month 2026-01 --all | cannot be used with | --month | `fintoro-mirror verify --help`",
   "mirror 2 | verify locally and at the service | verify --all --local | cannot be used with | --all | `fintoro-mirror verify --help`",
   "mirror 2 | a backup without a place | backup | nobody says where backups are | `backup: { to: … }` in the config | Name a folder or s3://BUCKET/PREFIX",
+  "companies 2 | an assistant of several companies | mcp | the config has several companies | acme, beta | name one with --company",
   "companies 2 | several companies where one is meant | changes | the config has several companies | acme, beta | name one with --company",
   "broken 2 | a reference that is no YAML | connector check --openapi a.yaml | not valid YAML | a.yaml:1:2 | it must be one YAML or JSON document",
   "empty 2 | a reference that is empty | connector check --openapi a.yaml | the file is empty | a.yaml:1:1 | it must be one YAML or JSON document",
