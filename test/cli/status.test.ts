@@ -34,13 +34,6 @@ async function twoMirrored(): Promise<Company> {
   return company;
 }
 
-/** The mirror of `acme` opens, and its runs cannot be read; that of `beta` is whole. */
-async function damagedBesideWhole(): Promise<Company> {
-  const company = await twoMirrored();
-  damageTable(company, "_runs");
-  return company;
-}
-
 const unauthenticated = jsonReply(401, { message: "Unauthenticated." });
 
 const status = ({ folder: cwd }: Company, ...args: string[]) => runCommand(["status", ...args], { cwd });
@@ -65,8 +58,9 @@ function listening(company: Company): void {
 }
 
 describe("status", () => {
-  test("a mirror that is damaged inside keeps no other company from its status, and is named", async () => {
-    const company = await damagedBesideWhole();
+  test("a mirror that is damaged inside keeps no other company from its status, and is named; its shard is not called one without runs", async () => {
+    const company = await twoMirrored();
+    damageTable(company, "_runs");
     const { code, stdout, stderr } = await status(company);
     expect(code).toBe(10);
     expect(stdout).toMatch(/^beta: \d+ records, read whole/);
@@ -77,6 +71,10 @@ describe("status", () => {
     expect(companies).toMatchObject({ acme: { error: { kind: "database" } }, beta: { mirrored: true } });
     const pruned = await runCommand(["prune", "--company", "acme"], { cwd: company.folder });
     expect(pruned).toMatchObject({ code: 10, stderr: expect.stringContaining("the database is damaged: ") });
+    wound({ file: path.join(company.folder, "beta.db") }, "INSERT INTO _meta VALUES ('shard', '\"2/3\"')");
+    expect((await status(company, "--all")).stdout).toMatch(/^shard 3\/3: not known; 1 company: acme$/m);
+    const { shards } = JSON.parse((await status(company, "--json")).stdout) as { shards: readonly object[] };
+    expect(shards).toContainEqual({ shard: "3/3", companies: ["acme"], last_read_at: null, missing: false });
   });
 
   // Fault: data | what a run or the identity stores is no JSON, or of another kind | SQL on the mirror | a run and status name the damage and what to do; other companies go on
@@ -95,15 +93,6 @@ describe("status", () => {
       expect(stdout, command).toContain("beta: ");
       expect(stderr, command).toMatch(/restore a backup.*acme: the database is damaged: /);
     }
-  });
-
-  test("a shard whose only mirror is damaged has its company, and is not called one without runs", async () => {
-    const company = await damagedBesideWhole();
-    wound({ file: path.join(company.folder, "beta.db") }, "INSERT INTO _meta VALUES ('shard', '\"2/3\"')");
-    const { stdout } = await status(company, "--all");
-    expect(stdout).toMatch(/^shard 3\/3: not known; 1 company: acme$/m);
-    const { shards } = JSON.parse((await status(company, "--json")).stdout) as { shards: readonly object[] };
-    expect(shards).toContainEqual({ shard: "3/3", companies: ["acme"], last_read_at: null, missing: false });
   });
 
   test("of a shard without companies says that there are none, and a quiet one prints its answer", async () => {
