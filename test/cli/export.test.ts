@@ -96,12 +96,15 @@ describe("export", () => {
     const server = await startS3(temporaryFolder(), "lake");
     onTestFinished(server.close);
     const env = s3Env(server.url);
-    const argv = ["export", "clients", "--company", "acme", "--json", "--to", "s3://lake/daily"];
+    const argv = ["export", "clients", "--company", "acme", "--json", "--to", "s3://lake/daily/"];
     const { code, stdout } = await runCommand(argv, { cwd, env });
     expect(code).toBe(0);
     const written = ["daily/acme/clients.csv", "daily/acme/manifest.json"];
     expect(resultsIn(stdout)).toMatchObject({
-      acme: { uploaded: { written, unchanged: [], removed: [] } },
+      acme: {
+        manifest: "s3://lake/daily/acme/manifest.json",
+        uploaded: { written, unchanged: [], removed: [] },
+      },
     });
     expect(readdirSync(cwd).filter((name) => !/^acme\.(db|numbers)/.test(name))).toEqual(["config.yaml"]);
     const wrong = { ...env, AWS_SECRET_ACCESS_KEY: "another-secret-key" };

@@ -73,10 +73,12 @@ export async function exportCompany(scope: CompanyScope, { asOf, ...asked }: Com
 async function exportScope(
   { moment, ...scope }: ScopeAsOf,
   { out, to, ...asked }: Omit<CompanyExport, "asOf">,
+  /** Where the files are found. */
+  root = out,
 ): Promise<CompanyResult> {
   if (out === null)
     return withScratchFolder(scope, "upload", (folder) =>
-      exportScope({ ...scope, moment }, { ...asked, to, out: folder }),
+      exportScope({ ...scope, moment }, { ...asked, to, out: folder }, to?.replace(/\/$/, "")),
     );
   const { context, config } = scope;
   const { name: company } = scope.company;
@@ -106,7 +108,8 @@ async function exportScope(
       `${company}: files of earlier exports do not follow report.redact: ${someOf(otherwiseRedacted, 5)}`,
       { hint: "Remove them, or export them again." },
     );
-  return resultOf(company, exported, uploaded);
+  const place = `${root}/${path.relative(out, exported.path)}`;
+  return resultOf(company, { ...exported, path: place }, uploaded);
 }
 
 export function exportParts(
