@@ -140,6 +140,9 @@ describe("at a terminal", () => {
     expect(input()).toMatch(
       /^15 2 \* \* \* \S*node\S* --disable-sigusr1 \S+main\.\S+ sync --quiet --config \S+\n$/,
     );
+    const seconds = ["--schedule", "30 0 4 * * 1", "--force", "--no-input", "--install", "cron"];
+    expect((await init(setup, [...args, ...seconds], { env })).code).toBe(0);
+    expect(input()).toMatch(/^0 4 \* \* 1 \S*node/m);
   });
 
   // Fault: process | crontab fails | a program of that name that ends with 1 | the config stays, exit 1, the reason is shown

@@ -25,7 +25,9 @@ export const initCommand: CommandRun<"init"> = async (context, { options }) => {
   const { draft, serviceName } = await askChoices(context, options, prompts, file);
   if ("text" in draft.token) refuseToReplace(tokenFileOf(draft), options.force, cwd);
   const { schedule, company } = draft;
-  const nightly = schedule.trim().split(/\s+/).length === 5 ? schedule : usualSchedule;
+  // cron knows no seconds; and where `serve` is to make no runs, it makes the usual ones.
+  const fields = schedule.trim().split(/\s+/).slice(-5);
+  const nightly = fields.length === 5 ? fields.join(" ") : usualSchedule;
   const job = { node: process.execPath, entry: ownEntry(), config: file, schedule: nightly };
   const starter = options.install ?? (await askStarter(prompts, context, job));
   // After the last question: who cancels one leaves nothing behind.
