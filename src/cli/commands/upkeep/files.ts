@@ -138,8 +138,9 @@ async function fetchAlone(scope: CompanyScope, { kinds, question, mostRequests, 
   const asked = { attempts: 3, events, limits: { mostRequests, closed } };
   await using service = connectService(context, { ...scope, config: capped }, asked);
   const { transport } = service;
+  // Beside a run there are more than at the beginning.
   const line = () =>
-    `${company.name}: files ${formatCount(tally.asked)} of ${formatCount(of)}, ${formatSize(tally.bytes)}`;
+    `${company.name}: files ${formatCount(tally.asked)} of ${formatCount(Math.max(of, tally.asked))}, ${formatSize(tally.bytes)}`;
   try {
     await context.showing(async (show) => {
       show(line);
