@@ -137,10 +137,10 @@ export function networkErrorOf(error: unknown, request: BrokenRequest, safeText:
     });
   // A server without TLS, or something between that ended it.
   if (/WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG/.test(code) || /wrong version number/.test(why))
-    return new NetworkError(`${where}: what answers at base_url speaks no HTTPS`, {
+    return new NetworkError(`${where}: what answers speaks no HTTPS`, {
       ...broken,
       retryable: false,
-      hint: "check the address and the port of base_url; http:// is for this machine only",
+      hint: "check the address and the port of base_url, and HTTPS_PROXY where it is set; http:// is for this machine only",
     });
   if (/^(CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_)/.test(code))
     return new NetworkError(`${where}: the service's certificate is not accepted: ${why}`, {

@@ -66,6 +66,6 @@ export const serviceRows = errorRows(setups, [
   "failing 1 | lists that fail |  | 500 Server Error | GET / | ",
   "nobody | nothing listens at base_url |  | the connection was refused |  | check the network, HTTPS_PROXY where it is set, and base_url",
   "nowhere | a host name that does not exist |  | the host name does not resolve |  | check the network",
-  "plain | https:// to a server without it |  | what answers at base_url speaks no HTTPS |  | check the address and the port of base_url",
+  "plain | https:// to a server without it |  | what answers speaks no HTTPS |  | check the address and the port of base_url, and HTTPS_PROXY",
   "5 | a limit that was given | sync --max-requests 3 | requests are left for the next run | acme | A run reads the rest",
 ]);
