@@ -327,4 +327,19 @@ describe("a month that was handed over", () => {
     expect([other.code, other.stderr]).toEqual([2, expect.stringContaining("does not reach back that far")]);
     expect(handOvers(company)).toHaveLength(known);
   });
+
+  // Fault: disk | the mirror is lost after a month was handed over | `restore` of a backup made since | the next package says what changed since
+  test("is compared with what it was also by a mirror that was restored since", async () => {
+    const company = await aCompanyWithFiles();
+    const { month } = busyMonth(company);
+    await pack(company, month);
+    const { position } = handOvers(company)[0] as { position: number };
+    for (const command of ["backup --to safe", "restore --from safe"])
+      expect((await runCommand(command.split(" "), { cwd: company.folder })).code).toBe(0);
+    const number = await changePrice(company, month);
+    expect(await pack(company, month)).toMatchObject({
+      stderr: expect.not.stringContaining("is not known"),
+      companies: { acme: { changed_since: { position, documents: [number] } } },
+    });
+  });
 });

@@ -335,10 +335,12 @@ async function sinceHandOver(
       .filter(({ seq }) => moment === null || seq <= moment.seq)
       .slice(-2)
       .toReversed()
-      .flatMap(({ log, seq, at: handedOver }) => {
+      .flatMap(({ seq, at: handedOver }) => {
         try {
-          const { at: changedAt } = findMoment(db, { kind: "position", position: { log, seq } }, at);
-          return [{ log, seq, at: handedOver > changedAt ? handedOver : changedAt }];
+          // What a mirror was restored with is in its log, which had another name then.
+          const position = { log: null, seq };
+          const found = findMoment(db, { kind: "position", position }, at);
+          return [{ ...found, at: handedOver > found.at ? handedOver : found.at }];
         } catch (error) {
           if (!(error instanceof MirrorError)) throw error;
           const what = `${company.name}: what changed in ${month} since it was handed over on ${handedOver} is not known`;
