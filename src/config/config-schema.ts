@@ -1,5 +1,4 @@
 /** The config, declared once: its keys, their defaults and texts, and what the program reads from them. */
-import path from "node:path";
 import { z } from "zod";
 import { dayMs, minuteMs } from "../base/clock.ts";
 import { logLevels } from "../base/logger.ts";
@@ -10,7 +9,7 @@ import { alerts, notify } from "./alert-section.ts";
 import { readBaseUrl } from "./address.ts";
 import {
   durationText,
-  filledText,
+  folderText,
   integerBetween,
   onOrOff,
   oneOfWords,
@@ -64,7 +63,7 @@ export function configSchema(known: KnownConnector, place: SchemaPlace) {
     base_url: readableText("a URL", readBaseUrl)
       .prefault(known.baseUrl)
       .describe("Where the service answers. http:// only for this machine."),
-    data_dir: folder(place)
+    data_dir: folderText(place.folder)
       .prefault("./data")
       .describe("Where mirrors and reports live; relative to this file."),
     language: language(known).default("en").describe("Accept-Language of every request, pinned."),
@@ -101,10 +100,6 @@ export function configSchema(known: KnownConnector, place: SchemaPlace) {
     // Null: this machine alone.
     fleet: place.forFleet ? ofFleet : ofFleet.optional(),
   });
-}
-
-function folder({ folder: start }: SchemaPlace) {
-  return filledText("a folder").transform((text) => path.resolve(start, text));
 }
 
 function language(known: KnownConnector) {
@@ -253,7 +248,7 @@ const fileKeys = {
 
 function report(place: SchemaPlace) {
   return section({
-    out: folder(place)
+    out: folderText(place.folder)
       .optional()
       .describe("A folder for reports alone, for readers under another user; by default data_dir."),
     mode: readableText('a mode in quotes such as "0640"', (text) =>

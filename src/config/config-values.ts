@@ -11,8 +11,19 @@ export function folderOrBucket(start: string) {
   return readableText("a folder, or a place such as s3://bucket/prefix", (text) => {
     // An address of another kind, or one with a typo, would become a folder of that name.
     if (text === "" || /^(?!s3:\/\/.)[a-z][a-z\d+.-]+:\//i.test(text)) return null;
-    return { value: text.startsWith("s3://") ? text : path.resolve(start, text) };
+    return text.startsWith("s3://") ? { value: text } : folderAt(start, text);
   });
+}
+
+/** A folder; gives an absolute path. */
+export function folderText(start: string) {
+  return readableText("a folder", (text) => (text === "" ? null : folderAt(start, text)));
+}
+
+function folderAt(start: string, text: string): TextValue<string> {
+  // It would become a folder of that name.
+  if (/^~(\/|$)|\$\{/.test(text)) return { must: "be a path as it is: ~ and ${…} stand for nothing in it" };
+  return { value: path.resolve(start, text) };
 }
 
 type CamelCase<K> = K extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : K;

@@ -1,8 +1,7 @@
-import path from "node:path";
 import { z } from "zod";
 import { languages } from "../connector/translation.ts";
 import { dialects, formats, partitions, unobeyed } from "../connector/export-choices.ts";
-import { filledText, oneOfWords, readableText, section, tablesOf } from "./config-values.ts";
+import { filledText, folderText, oneOfWords, readableText, section, tablesOf } from "./config-values.ts";
 
 type Known = { readonly resources: readonly { readonly name: string }[] };
 
@@ -40,9 +39,7 @@ export function exportEntry({ folder }: { readonly folder: string }) {
   const s3 = "a place such as s3://bucket/prefix";
   return section({
     format: oneOfWords(formats).describe("The kind of file."),
-    out: filledText("a folder")
-      .transform((text) => path.resolve(folder, text))
-      .describe("Where to; relative to this file."),
+    out: folderText(folder).describe("Where to; relative to this file."),
     to: readableText(s3, (text) => (/^s3:\/\/[^/]/.test(text) ? { value: text.replace(/\/+$/, "") } : null))
       .optional()
       .describe("Where the files are sent besides; keys and endpoint are in AWS_* variables."),
