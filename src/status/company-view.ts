@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { freeBytesAt } from "../base/files/atomic-file.ts";
 import { hourMs, msOrNull } from "../base/clock.ts";
-import type { Config, ScheduleConfig } from "../config/config.ts";
+import type { Config } from "../config/config.ts";
 import { freshForMs, runSchedule } from "../config/cron-schedule.ts";
 import type { CompanySettings } from "../store/mirror-files.ts";
 import type { BudgetView } from "../rate-limit/permit.ts";
@@ -64,7 +64,13 @@ function withoutDaemon({ company }: CompanySettings, nowMs: number) {
 /** How one company stands: the one model for conditions, text, JSON, pages, metrics and alerts. */
 export interface CompanyStatusView extends StoredFacts, Readonly<LiveFacts> {
   readonly company: string;
-  readonly limits: ReadyLimits;
+  /** What still counts as current. */
+  readonly limits: {
+    /** A list that was read whole longer ago is stale. */
+    readonly freshForMs: number;
+    /** How long an event may wait for its read, and the service may be away. */
+    readonly outageLimitMs: number;
+  };
   readonly afterRun: {
     readonly steps: readonly StepStatus[];
     /** Undefined: this process has made nothing yet. */
@@ -74,17 +80,6 @@ export interface CompanyStatusView extends StoredFacts, Readonly<LiveFacts> {
   };
   readonly alerts: AlertState;
   readonly receivers: ReturnType<typeof readReceivers>;
-}
-
-type ReadyLimits = Readonly<ReturnType<typeof readyLimits>>;
-
-function readyLimits(schedule: ScheduleConfig, nowMs: number) {
-  return {
-    /** A list that was read whole longer ago is stale. */
-    freshForMs: freshForMs(runSchedule(schedule), nowMs),
-    /** How long an event may wait for its read, and the service may be away. */
-    outageLimitMs: hourMs / 4,
-  };
 }
 
 /** How far each receiver of `notify` is; `position` is null where it was sent nothing of this log yet. */
@@ -107,7 +102,7 @@ export function readView(db: Db | null, scope: CompanySettings, nowMs: number): 
   return {
     company: company.name,
     ...withoutDaemon(scope, nowMs),
-    limits: readyLimits(config.schedule, nowMs),
+    limits: { freshForMs: freshForMs(runSchedule(config.schedule), nowMs), outageLimitMs: hourMs / 4 },
     afterRun: {
       steps: readStepStatus(files.afterRun, stepsOf(config), nowMs),
       problem: null,
