@@ -53,19 +53,12 @@ function plot(spent: readonly SpentMinute[], limit: number | null, { nowMs }: Pa
     const [x, top, level] = [width - 10 * ago - 9, y(requests), isRefused > 0 ? "column bad" : "column busy"];
     return html`<rect class="${level}" x="${x}" y="${top}" width="8" height="${height - top}" />`;
   });
-  const line = (at: number, name: string, dashes: string) =>
-    html`<line
-      class="${name}"
-      x2="${width}"
-      y1="${at}"
-      y2="${at}"
-      vector-effect="non-scaling-stroke"
-      stroke-dasharray="${dashes}"
-    />`;
+  const line = (at: number, name: string) =>
+    html`<line class="${name}" x2="${width}" y1="${at}" y2="${at}" />`;
   return html`<figure class="plot">
     <div class="scale" aria-hidden="true"><span>${formatCount(most)} a minute</span></div>
     <svg height="112" viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" aria-hidden="true">
-      ${limit !== null && line(y(limit), "limit", "4 4")}${columns}${line(height, "base", "none")}
+      ${limit !== null && line(y(limit), "limit")}${columns}${line(height, "base")}
     </svg>
     <div class="scale" aria-hidden="true"><span>1 h ago</span><span>30 min</span><span>now</span></div>
     <figcaption>${summary}</figcaption>
@@ -174,7 +167,7 @@ function strip(facts: CompanyPageFacts): Html | null {
   const spanMs = Math.min(30 * dayMs, Math.max(dayMs, moment.nowMs - Date.parse(oldest.startedAt)));
   return html`<figure class="plot strip">
     <svg height="28" viewBox="0 0 ${width} 24" preserveAspectRatio="none" aria-hidden="true">
-      <line class="base" x1="0" x2="${width}" y1="12" y2="12" vector-effect="non-scaling-stroke" />
+      <line class="base" x2="${width}" y1="12" y2="12" />
       ${runs.map((run) => mark(run, facts, spanMs))}
     </svg>
     <div class="scale" aria-hidden="true"><span>${roughly(spanMs)} ago</span><span>now</span></div>
