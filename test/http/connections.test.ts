@@ -37,9 +37,7 @@ describe("the right to send", () => {
     ["one that is used again", 1],
   ])("is asked for in the step that writes to %s, not before", async (_connection, before) => {
     const { state, assertMaySend } = right();
-    const { service, http, rateLimiter } = await serviceWith((answer) => json(answer, {}), {
-      assertMaySend,
-    });
+    const { service, http, rateLimiter } = await serviceWith((answer) => json(answer, {}), { assertMaySend });
     for (let sent = 0; sent < before; sent++) await http.send(get("/x"));
     const onSent = () => void (state.isHeld = false);
     expect(await rejectionOf(http.send(get("/x", { onSent })))).toBe(ended);

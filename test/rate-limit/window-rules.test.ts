@@ -83,11 +83,7 @@ describe("an answer that opens a window", () => {
     [119, false],
     [118, true],
   ])("as the first of all, with %i left, takes the rest for its own use", (remaining, inherited) => {
-    expect(report(coldState, opener(500), remaining).window).toMatchObject({
-      id: 1,
-      foreign: 0,
-      inherited,
-    });
+    expect(report(coldState, opener(500), remaining).window).toMatchObject({ id: 1, foreign: 0, inherited });
   });
 
   test("knows when it opened: with its own request, with an earlier one in flight, or with others", () => {
