@@ -49,11 +49,9 @@ export function createRecentViews(clock: Clock, sources: () => Iterable<{ view()
 /** All companies of a config in one process. No company waits for another, except for its place among the runs. */
 export class Daemon implements Companies {
   config: Config;
-  /** Host names that pages may be asked for by, of the config as it is now. */
   pageHosts: readonly string[] = [];
   /** Answers to requests that are for no company, by result. */
   readonly otherAnswers: Record<string, number> = {};
-  /** Refused deliveries for no company, by reason. */
   readonly strayRefusals: Partial<Record<RefusalReason, number>> = {};
   private readonly context: HostContext;
   private readonly options: DaemonOptions;

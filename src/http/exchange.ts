@@ -47,7 +47,6 @@ export interface Wire {
 
 export type PreparedCall = ServiceRequest &
   Required<Pick<ServiceRequest, "lane" | "signal" | "once">> & {
-    /** `GET /invoices/7` */
     readonly where: string;
     readonly target: string;
     readonly headers: Readonly<Record<string, string>>;

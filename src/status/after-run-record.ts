@@ -52,7 +52,6 @@ export function stepsOf(config: Config): string[] {
   ];
 }
 
-/** Those of them that each run is followed by. */
 export function stepsAfterRun(config: Config): string[] {
   const isScheduled = config.schedule.publish !== "after_sync";
   return stepsOf(config).filter((step) => followsRuns(step, isScheduled));

@@ -21,7 +21,6 @@ const causes: Readonly<Record<string, string>> = {
 };
 const levels: Readonly<Record<string, Tone>> = { insert: "good", update: "busy", delete: "bad" };
 
-/** The latest changes. The form that searches them stands beside. */
 export function changeList({ changes, moment }: CompanyPageFacts): Html {
   return pagePart("changes", "Changes", changeLines(changes, moment, "Nothing changed yet."));
 }

@@ -24,7 +24,6 @@ export function when(at: string | number | null, moment: PageMoment): Html | str
   return timeElement(atMs, text, moment);
 }
 
-/** The same with a time of the day as its text: `06:40`, or `20 Nov, 06:40` on another day. */
 export function atClock(atMs: number, moment: PageMoment): Html {
   return timeElement(atMs, clockText(atMs, moment), moment);
 }
