@@ -88,7 +88,6 @@ test("a company whose mirror cannot be read says so itself, keeps what it counte
   db.exec("ALTER TABLE _inbox RENAME COLUMN elsewhere TO received_at");
   db.close();
   await untilWorking(daemon);
-  await daemon.stop();
 });
 
 // Fault: files | the mirror's file is no database, until it is removed | the file under the supervisor | tried again, no deliveries meanwhile, then a whole run
@@ -119,7 +118,6 @@ test("a quick run hides no whole run that was cut off", async () => {
     lastRun: { outcome: "stopped" },
     runs: { stopped: 1, complete: 1 },
   });
-  await daemon.stop();
 });
 
 describe("a change of the config", () => {
@@ -138,7 +136,6 @@ describe("a change of the config", () => {
     await eventually(() => company.said.join("\n").includes("no room for a report"), "the failure logged");
     expect(followed).toEqual([1]);
     expect(stateOf(daemon)).toMatchObject({ open: true, runs: { complete: 1 } });
-    await daemon.stop();
   });
 
   test.each([

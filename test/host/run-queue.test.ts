@@ -7,6 +7,7 @@ import { jumpingClock, recordingLog } from "../support/terminal/terminal.ts";
 
 const clock = jumpingClock(Date.UTC(2026, 10, 21));
 const startedAt = "2026-11-21T00:00:00.000Z";
+const listed = { ...emptySummary(clock, startedAt, "complete"), listed_at: startedAt };
 
 function request(full = false): RunRequest {
   return { ...usualRun, resources: [], full, scrub: true, closed: new AbortController().signal };
@@ -38,7 +39,6 @@ function queueWith(parts: Partial<ConstructorParameters<typeof RunQueue>[0]> = {
 
 /** A queue of runs whose scrub lasts until it is ended, `endless` of them. */
 function scrubbingQueue(endless: number) {
-  const listed = { ...emptySummary(clock, startedAt, "complete"), listed_at: startedAt };
   const places = createRunPlaces(1, 1);
   const scrubbing = Promise.withResolvers<void>();
   const begun: RunRequest[] = [];
@@ -102,7 +102,6 @@ describe("the runs of one company", () => {
 
   test("what follows a run comes before its scrub, and again only where the scrub changed something", async () => {
     const scrub = { total: 9, planned: 5, read: 5, changed: 0, left: 0 };
-    const listed = { ...emptySummary(clock, startedAt, "complete"), listed_at: startedAt };
     const { runQueue, story } = queueWith({
       begin: (asked, _closed, scrubbing) =>
         ({ request: asked, transport, ...scrubbing }) as unknown as CompanyRun,
