@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { scenarioFromSeed } from "../simulation/scenarios/scenario-from-seed.ts";
-import { removeSimulations } from "../simulation/machine/simulation-folders.ts";
+import { removeSimulations } from "../simulation/machine/simulated-disk.ts";
 import { simulateScenario } from "../simulation/scenarios/simulate-scenario.ts";
 
 /** Simulates the seeds from `--from N` to `--seeds N`, prints how each went, and ends with the first that breaks an invariant. */

@@ -1,7 +1,7 @@
 import { recordsNow } from "../service/service-truth.ts";
 import type { TableName } from "../service/service-types.ts";
 import type { Check } from "./mirror-contents.ts";
-import { shownMistakes } from "./expected-rows.ts";
+import { shownMistakes } from "./equality.ts";
 
 const listedTables = [
   "company",

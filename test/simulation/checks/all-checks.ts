@@ -1,16 +1,10 @@
-import { leftToRead, lostDeliveries } from "./deliveries.ts";
 import { unequal } from "./equality.ts";
-import {
-  changesUnlikeTheirRead,
-  falseTombstones,
-  staleOverwrites,
-  unaskedDeletions,
-  unreplayable,
-} from "./history.ts";
+import { doneByNothing, leftToRead, lostDeliveries, readTooSeldom, waitingWithoutRead } from "./events.ts";
+import { changesUnlikeTheirRead, falseTombstones, staleOverwrites } from "./history.ts";
+import { unaskedDeletions, unreplayable } from "./history.ts";
 import type { Check, MirrorContents, Observation } from "./mirror-contents.ts";
 import { keptEvents, lostFields } from "./odd-records.ts";
 import { forgottenOverlaps, overlappingChanges } from "./overlap.ts";
-import { doneByNothing, readTooSeldom, waitingWithoutRead } from "./event-reads.ts";
 import { doneWithoutData, unqueuedWork, unreadReferences } from "./progress.ts";
 
 /** What must hold of a mirror that nobody writes at the moment, after a crash too. */

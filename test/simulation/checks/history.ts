@@ -1,8 +1,7 @@
 import { replayMistakes } from "../../support/truth/compare.ts";
 import type { Exchange, TableName } from "../service/service-types.ts";
 import { invoiceOf, wasGoneAfter, type Witness } from "../service/service-truth.ts";
-import { lastDeletions, wasDeniedAlone } from "./broken-route.ts";
-import type { Check } from "./mirror-contents.ts";
+import type { Check, MirrorContents, Observation } from "./mirror-contents.ts";
 
 /** I2: the change log from 0 gives the live records, a row a change, and none for what changed nothing. */
 export const unreplayable: Check = (mirror) =>
@@ -73,3 +72,33 @@ export const unaskedDeletions: Check = (mirror, { service }) =>
     if (isOwned || read.route === asked) return [];
     return [`I5 ${resource} ${id}: deleted by ${read.route}, which is not its own route`];
   });
+
+/** The request after which each record was deleted last, by its table and id. */
+export function lastDeletions({ changes }: MirrorContents): ReadonlyMap<string, string | null> {
+  const deletions = changes.filter(({ op }) => op === "delete");
+  return new Map(deletions.map((one) => [`${one.resource} ${one.id}`, one.requestId]));
+}
+
+/**
+ * Did this request ask a broken route for a record while the mirror held no other one to test the route with? Such a 404 is
+ * believed where something else says that the record is gone.
+ */
+export function wasDeniedAlone(
+  mirror: MirrorContents,
+  { service, deniedAtMs, receivedAtMs }: Observation,
+  requestId: string | null,
+): boolean {
+  const asked = service.exchangeOf(requestId);
+  const [, route = "", id = ""] = asked?.route.split("/") ?? [];
+  const table = route.replaceAll("-", "_") as TableName;
+  if (!asked || !deniedAtMs.has(`${table} ${id}`)) return false;
+  const deniedMs = receivedAtMs.get(asked.requestId) ?? asked.hitAtMs;
+  const live = new Set<number>();
+  for (const { resource, id: other, op, requestId: by } of mirror.changes) {
+    const cameMs = receivedAtMs.get(by ?? "") ?? service.exchangeOf(by)?.hitAtMs;
+    if (resource !== table || other === Number(id) || cameMs === undefined || cameMs > deniedMs) continue;
+    if (op === "delete") live.delete(other);
+    else live.add(other);
+  }
+  return live.size === 0;
+}

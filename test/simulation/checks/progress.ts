@@ -2,7 +2,7 @@ import { laneRank } from "../../../src/base/lane.ts";
 import { invoiceOf, isText } from "../service/service-truth.ts";
 import type { TableName, Version } from "../service/service-types.ts";
 import type { VersionLog } from "../service/version-log.ts";
-import { lastDeletions, wasDeniedAlone } from "./broken-route.ts";
+import { lastDeletions, wasDeniedAlone } from "./history.ts";
 import type { Check, HeldRecord, MirrorContents, Observation } from "./mirror-contents.ts";
 
 /**

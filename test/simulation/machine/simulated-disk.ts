@@ -1,15 +1,10 @@
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { rmSync, truncateSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { openMirror } from "../../../src/state/mirror.ts";
+import { memoryFolder } from "../../support/memory-folder.ts";
 import type { SeededChoice } from "../../support/seeded-choice.ts";
+import { declaration } from "./simulated-declaration.ts";
 
 /** The files of one company, in a folder in memory. A crash moves on to another folder, so that who died writes into the old one. */
 export class SimulatedDisk {
@@ -93,3 +88,29 @@ export class SimulatedDisk {
 
 const logHeaderBytes = 32;
 const frameBytes = 24 + 4096;
+
+let folders: string | null = null;
+let made = 0;
+
+function inFolders(name: string): string {
+  folders ??= mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-simulation-"));
+  return path.join(folders, name);
+}
+
+export function newFolder(): string {
+  return inFolders(String(++made));
+}
+
+/** An empty mirror, made once and copied. */
+export async function emptyMirror(): Promise<string> {
+  const file = inFolders("empty.db");
+  if (existsSync(file)) return file;
+  (await openMirror(file, declaration)).close();
+  return file;
+}
+
+/** Removes what all simulations of this process left. */
+export function removeSimulations(): void {
+  if (folders !== null) rmSync(folders, { recursive: true, force: true });
+  folders = null;
+}

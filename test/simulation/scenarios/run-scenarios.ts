@@ -1,7 +1,7 @@
 import { fork } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
-import { removeSimulations } from "../machine/simulation-folders.ts";
+import { removeSimulations } from "../machine/simulated-disk.ts";
 import { scenarioFromSeed, type Profile } from "./scenario-from-seed.ts";
 import type { SeedReport } from "./scenario-worker.ts";
 import { simulateScenario } from "./simulate-scenario.ts";

@@ -1,4 +1,4 @@
-import { removeSimulations } from "../machine/simulation-folders.ts";
+import { removeSimulations } from "../machine/simulated-disk.ts";
 import { scenarioFromSeed, type Profile } from "./scenario-from-seed.ts";
 import { simulateScenario, type SeedResult } from "./simulate-scenario.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "vitest";
 import { scenarioFromSeed, type Profile } from "./scenario-from-seed.ts";
-import { removeSimulations } from "../machine/simulation-folders.ts";
+import { removeSimulations } from "../machine/simulated-disk.ts";
 import { simulateScenario } from "./simulate-scenario.ts";
 
 afterAll(removeSimulations);
