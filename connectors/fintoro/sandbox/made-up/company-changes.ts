@@ -84,11 +84,9 @@ function perform(actor: Actor, table: TableName, change: string, id: number | nu
 }
 
 /**
- * Makes an event happen by a fitting change under the company's own rules, or emits it without one.
+ * Makes an event happen by a fitting change under the company's own rules, or, with `forge`, emits it without one. Without
+ * an id the record is chosen. Gives what was done, and every event that followed from it.
  *
- * @param id the record it happens to; null lets one be chosen
- * @param forge emits the event without the change
- * @returns what was done, and every event that followed from it
  * @throws MirrorError `usage` for an unknown event; Invalid, Missing where the rules refuse the change
  */
 export function trigger(actor: Actor, event: string, id: number | null = null, forge = false) {
@@ -116,9 +114,8 @@ export function trigger(actor: Actor, event: string, id: number | null = null, f
 }
 
 /**
- * What `demo` does to a company: writes an invoice, pays one, changes a client and deletes an invoice.
- *
- * @returns changes ready to be made, each with a sentence and the record whose row in the mirror shows it
+ * What `demo` does to a company: writes an invoice, pays one, changes a client and deletes an invoice. Gives changes ready
+ * to be made, each with a sentence and the record whose row in the mirror shows it.
  */
 export function demoChanges(actor: Actor) {
   const { clients, invoices } = actor.company.tables;

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { dateOf, dayOf } from "../base/calendar.ts";
-import { formatNumber, variableSymbol } from "../base/document-numbers.ts";
 import { each, omit, pick, nameList, type AnsweredRecord } from "../base/values.ts";
 import { euro, rateOn } from "../lookups/lookup-lists.ts";
 import { documentKinds, kindFacts, type DocumentKind } from "../model/catalogue.ts";
@@ -212,6 +211,19 @@ function takeNumber(company: Company, kind: DocumentKind, sent: Partial<SentDocu
   table.replace({ ...series, nextNumber });
   return { number, numericalSeriesId: series.id };
 }
+
+/** `FA(RRRR)(CCC)` -> `FA2026007`: fills in the tokens for year, month and counter. */
+export function formatNumber(pattern: string, day: number, counter: number): string {
+  const [year = "", month = ""] = dateOf(day).split("-");
+  return pattern.replace(/\((RRRR|YYYY|RR|YY|MM|C+)\)/g, (_, token: string) => {
+    if (token.startsWith("C")) return String(counter).padStart(token.length, "0");
+    if (token === "MM") return month;
+    return token.length === 4 ? year : year.slice(-2);
+  });
+}
+
+/** The variable symbol of a document number: its last ten digits. */
+const variableSymbol = (number: string) => Number(number.replace(/\D/g, "").slice(-10) || "0");
 
 /** A number series, with the number that it gives next. */
 export function seriesView({ today }: Company, series: BookRow): AnsweredRecord {

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { centsToNumber, decimal, divide, toNumber } from "../base/decimal-money.ts";
-import { formatNumber } from "../base/document-numbers.ts";
 import { each, pick } from "../base/values.ts";
 import { euro, lookup, type ServiceLanguage } from "../lookups/lookup-lists.ts";
 import { emit, publicOrigin, type Company, type BookRow } from "../model/company.ts";
 import { refuse } from "../rules/rules.ts";
 import { collection, isIn, kept, tenPerPage } from "./collection.ts";
 import { totalsOf } from "./balance.ts";
+import { formatNumber } from "./documents.ts";
 import * as partners from "./partners.ts";
 
 const [id, text, amount] = [z.int(), z.string(), z.number()];
