@@ -5,7 +5,7 @@ import { DuckDBInstance, type DuckDBConnection } from "@duckdb/node-api";
 import { formatSize } from "../../src/base/units.ts";
 import { benchColumns, benchMirror } from "./export-mirror.ts";
 import { measure, type Measured } from "./measured-process.ts";
-import { atMost, benchFolder, inTurns, type BenchResult } from "./result.ts";
+import { atMost, benchFolder, inTurns, timed, type BenchResult } from "./result.ts";
 
 const rounds = 3;
 const rows = 1_000_000;
@@ -25,7 +25,7 @@ export async function benchExport(): Promise<BenchResult[]> {
   await measure("parquet", mirror, folder);
   const duck = await loaded(path.join(folder, "acme/invoices.parquet"));
   const copy = (from: string) =>
-    timed(() => duck.run(`COPY ${from} TO '${folder}/duck.parquet' (FORMAT parquet, COMPRESSION zstd)`));
+    wallMsOf(() => duck.run(`COPY ${from} TO '${folder}/duck.parquet' (FORMAT parquet, COMPRESSION zstd)`));
   const parquet = await inTurns(rounds, {
     ours: () => measure("parquet", mirror, folder),
     theirs: () => copy("invoices"),
@@ -65,7 +65,7 @@ function memory(what: string, made: readonly Measured[], mostBytes: number): Ben
 
 async function shellCsv(mirror: string, file: string): Promise<number> {
   const sql = `SELECT ${benchColumns.join(", ")} FROM invoices WHERE _deleted_at IS NULL`;
-  return timed(async () => {
+  return wallMsOf(async () => {
     const script = 'exec sqlite3 -csv -header "$1" "$2" > "$3"';
     const child = spawn("bash", ["-c", script, "bash", mirror, sql, file]);
     const [code] = (await once(child, "close")) as [number];
@@ -79,8 +79,6 @@ async function loaded(file: string): Promise<DuckDBConnection> {
   return connection;
 }
 
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const start = performance.now();
-  await work();
-  return performance.now() - start;
+async function wallMsOf(work: () => Promise<unknown>): Promise<number> {
+  return (await timed(work)).wallMs;
 }

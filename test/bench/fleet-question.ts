@@ -4,7 +4,7 @@ import { DuckDBInstance, type DuckDBConnection } from "@duckdb/node-api";
 import { Client } from "pg";
 import { readersOf } from "../support/docs/docs.ts";
 import { startPostgres } from "../support/postgres/server.ts";
-import { benchFolder, median, type BenchResult } from "./result.ts";
+import { benchFolder, median, timed, type BenchResult, type Time } from "./result.ts";
 import path from "node:path";
 import { declaration } from "../../connectors/fintoro/declaration.ts";
 import { exportTables } from "../../src/export/export-tables.ts";
@@ -27,11 +27,6 @@ const questions: Readonly<Record<string, (from: (table: string) => string) => st
   "VAT of a month": (from) =>
     `SELECT company, vat_rate, sum(vat) FROM ${from("v_vat_by_month")} WHERE month = '2026-10' GROUP BY company, vat_rate`,
 };
-
-interface Time {
-  readonly wallMs: number;
-  readonly cpuMs: number;
-}
 
 interface Way {
   /** How a table of all companies is named. */
@@ -123,13 +118,6 @@ async function postgresWay(resources: AsyncDisposableStack, folder: string): Pro
     return (sql: string) => client.query(sql);
   };
   return { from: (table) => table, open };
-}
-
-async function timed(work: () => Promise<unknown>): Promise<Time> {
-  const [startMs, before] = [performance.now(), process.cpuUsage()];
-  await work();
-  const { user, system } = process.cpuUsage(before);
-  return { wallMs: performance.now() - startMs, cpuMs: (user + system) / 1_000 };
 }
 
 function timeText({ wallMs, cpuMs }: Time): string {

@@ -11,11 +11,10 @@ import { openDatabase } from "../../src/store/database.ts";
 import { exportParts, plainRequest } from "../support/export/export-request.ts";
 import { peakBytesIn } from "../support/program/peak-memory.ts";
 import { benchDeclaration } from "./export-mirror.ts";
+import { timed, type Time } from "./result.ts";
 
 /** What a process made, and took for it without its start. */
-export interface Measured {
-  readonly wallMs: number;
-  readonly cpuMs: number;
+export interface Measured extends Time {
   readonly peakBytes: number;
   readonly bytes: number;
 }
@@ -71,15 +70,7 @@ async function exportTo(out: string, format: ExportRequest["format"], mirror: st
 
 if (import.meta.main) {
   const [product, mirror = "", out = ""] = process.argv.slice(2);
-  const [startMs, before] = [performance.now(), process.cpuUsage()];
-  const bytes = await make(product as Product, mirror, out);
-  const { user, system } = process.cpuUsage(before);
-  const wallMs = performance.now() - startMs;
-  const measured = {
-    wallMs,
-    cpuMs: (user + system) / 1000,
-    peakBytes: peakBytesIn("/proc/self/status"),
-    bytes,
-  };
+  const { made: bytes, wallMs, cpuMs } = await timed(() => make(product as Product, mirror, out));
+  const measured = { wallMs, cpuMs, peakBytes: peakBytesIn("/proc/self/status"), bytes };
   console.log(JSON.stringify(measured satisfies Measured));
 }

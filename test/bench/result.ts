@@ -25,6 +25,24 @@ export function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
+/** The median of what one way took against what the other one took in the same round. */
+export function medianRatio(of: readonly number[], to: readonly number[]): number {
+  return median(of.map((one, round) => one / (to[round] ?? Number.NaN)));
+}
+
+export interface Time {
+  readonly wallMs: number;
+  readonly cpuMs: number;
+}
+
+/** Does the work, and says how long it took, by the clock and of this process' processor time. */
+export async function timed<T>(work: () => T | Promise<T>): Promise<Time & { readonly made: T }> {
+  const [startMs, before] = [performance.now(), process.cpuUsage()];
+  const made = await work();
+  const { user, system } = process.cpuUsage(before);
+  return { made, wallMs: performance.now() - startMs, cpuMs: (user + system) / 1_000 };
+}
+
 /** What each way gave, round by round in turns: a busy machine slows all of them. The first `warmUp` rounds do not count. */
 export async function inTurns<Given extends object>(
   rounds: number,

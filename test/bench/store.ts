@@ -5,7 +5,7 @@ import { openMirror, type Mirror } from "../../src/state/mirror.ts";
 import { stampOf } from "../support/mirror/store.ts";
 import { startSandbox } from "../support/sandbox/control.ts";
 import { truthOf, type Truth } from "../support/truth/truth.ts";
-import { benchFolder, inTurns, median, type BenchResult } from "./result.ts";
+import { benchFolder, inTurns, median, medianRatio, timed, type BenchResult } from "./result.ts";
 
 const documents = 5_000;
 const perPage = 500;
@@ -25,27 +25,25 @@ export async function benchStore(): Promise<BenchResult[]> {
     empty.exec(`PRAGMA auto_vacuum = ${mode}; CREATE TABLE first (id INTEGER); DROP TABLE first`);
     empty.close();
     const mirror = await openMirror(file, declaration);
-    const cpuMs = fill(mirror, truth);
+    globalThis.gc?.();
+    const { cpuMs } = await timed(() => fill(mirror, truth));
     mirror.close();
     return cpuMs;
   };
   const { usual, fixed } = await inTurns(rounds, { usual: filled("INCREMENTAL"), fixed: filled("NONE") }, 1);
-  const ratios = usual.map((cpuMs, round) => cpuMs / (fixed[round] ?? Number.NaN));
   const records = [...truth.values()].reduce((sum, each) => sum + each.size, 0);
   return [
     {
       name: "first run, CPU of the store against a file without auto_vacuum",
-      ratio: median(ratios),
+      ratio: medianRatio(usual, fixed),
       aim: "at most 1.1",
       detail: `${records} records, ${median(usual).toFixed(0)} ms`,
     },
   ];
 }
 
-/** Stores all records, page by page; gives the processor time in ms. */
-function fill(mirror: Mirror, truth: Truth): number {
-  globalThis.gc?.();
-  const before = process.cpuUsage();
+/** Stores all records, page by page. */
+function fill(mirror: Mirror, truth: Truth): void {
   for (const [name, records] of truth) {
     const table = mirror.table(name);
     const all = Array.from(records, ([id, { text }]) => ({ id: Number(id), slice: Buffer.from(text) }));
@@ -57,6 +55,4 @@ function fill(mirror: Mirror, truth: Truth): number {
       });
     }
   }
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1000;
 }
