@@ -1,8 +1,9 @@
+import { spawn } from "node:child_process";
 import { parseArgs } from "node:util";
+import { memoryFolder } from "../support/memory-folder.ts";
 import type { PlantedFault } from "./planted-fault.ts";
 import { plantedFaults } from "./planted-faults.ts";
 import { copyProject } from "./project-copy.ts";
-import { runBounded } from "./run-bounded.ts";
 
 /**
  * Plants each fault in a copy of the project, runs the tests that it names and the simulation over it, and prints who
@@ -83,6 +84,46 @@ async function findBySimulation(): Promise<Finding> {
     return { isFound: true, text: line?.slice(0, 100) ?? "a seed that ends the process" };
   const clean = output.match(/^clean \d+$/gm)?.length ?? 0;
   return notFound(code === null ? `: the time was over after ${clean} seeds` : `: ${clean} clean seeds`);
+}
+
+/** How a process ended; `code` is null when its time was over and it was killed. */
+interface BoundedEnd {
+  readonly code: number | null;
+  readonly output: string;
+}
+
+/** Runs a program of Node with a bounded time, then kills it with all that it started. */
+function runBounded(
+  args: readonly string[],
+  { folder, timeoutMs }: { readonly folder: string; readonly timeoutMs: number },
+): Promise<BoundedEnd> {
+  const { promise, resolve } = Promise.withResolvers<BoundedEnd>();
+  const child = spawn(process.execPath, args, {
+    cwd: folder,
+    env: { ...process.env, TMPDIR: memoryFolder() },
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  const kill = () => {
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+    } catch {
+      // It has ended.
+    }
+  };
+  const timer = setTimeout(kill, timeoutMs);
+  process.once("exit", kill);
+  const add = (text: Buffer) => (output += text.toString());
+  child.stdout.on("data", add);
+  child.stderr.on("data", add);
+  child.on("close", (code) => {
+    clearTimeout(timer);
+    process.off("exit", kill);
+    kill();
+    resolve({ code, output });
+  });
+  return promise;
 }
 
 function notFound(why = ""): Finding {
