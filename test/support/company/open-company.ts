@@ -10,8 +10,8 @@ import { seededRandom } from "../seeded-random.ts";
 import type { Transport } from "../../../src/connector/transport.ts";
 import { limitRequests } from "../../../src/rate-limit/rate-limiter.ts";
 import type { RateLimiter } from "../../../src/rate-limit/permit.ts";
+import { httpFor } from "../http/http-client.ts";
 import { testRateLimiter } from "../rate-limit/rate-limit.ts";
-import { createHttpTransport } from "../../../src/http/http-transport.ts";
 import { openMirror } from "../../../src/state/mirror.ts";
 import type { RunSummary } from "../../../src/sync/context/run-summary.ts";
 import { runSync } from "../../../src/sync/run/sync-run.ts";
@@ -116,18 +116,14 @@ export function resourcesNamed(names: readonly string[] | undefined) {
 export function transportTo({ proxy, sandbox }: Company, options: SyncOptions, log: Log) {
   const { token = sandbox.token, attempts = 5, mostRequests } = options;
   const rateLimiter = options.rateLimiter ?? testRateLimiter(systemClock, { reserveShare: 0 });
-  return createHttpTransport({
-    baseUrl: proxy.baseUrl,
+  const { concurrency = 6, maxResponseBytes } = options;
+  return httpFor(proxy.baseUrl, {
     token,
-    language: "en",
     timeoutMs: 20_000,
     attempts,
     log,
-    clock: systemClock,
-    random: seededRandom(2),
-    userAgent: "test",
-    concurrency: options.concurrency ?? 6,
-    ...(options.maxResponseBytes === undefined ? {} : { maxResponseBytes: options.maxResponseBytes }),
+    concurrency,
+    ...(maxResponseBytes !== undefined && { maxResponseBytes }),
     backoff: { baseMs: 1, maxMs: 4 },
     rateLimiter: mostRequests === undefined ? rateLimiter : limitRequests(rateLimiter, { mostRequests }),
   });
