@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startStandIn } from "../../connectors/fakturoid/sandbox/stand-in.ts";
@@ -8,24 +8,21 @@ import { createEventEvaluator } from "../../src/webhook/ingest/follow-ups.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { changesOf } from "../support/company/account-changes.ts";
 import { look } from "../support/truth/compare.ts";
-import { memoryFolder } from "../support/memory-folder.ts";
 import { endServe, portToKeep, startServe } from "../support/program/serve-process.ts";
+import { tempFolder } from "../support/temporary-folder.ts";
 
 const secret = "a-long-random-text-0123456789";
 const form = fakturoid.webhooks?.deliveries ?? { kind: "signed" as const };
 const head = ["Authorization", secret, "Idempotency-Key", "018f-1", "Content-Type", "application/json"];
-const bodyOf = (event: string, body: object | null) =>
-  Buffer.from(
-    JSON.stringify({ webhook_id: 5, event_name: event, created_at: "2026-11-02T02:00:00.000+02:00", body }),
-  );
+const created_at = "2026-11-02T02:00:00.000+02:00";
+const bodyOf = (event_name: string, body: object | null) =>
+  Buffer.from(JSON.stringify({ webhook_id: 5, event_name, created_at, body }));
 
 describe("a delivery whose header holds the secret", () => {
   test("has an id in its header, the same for all attempts, and no time", () => {
     expect(readHead(head, form)).toEqual({ id: "018f-1", timestamp: "", signature: secret });
-    expect(readHead(head.slice(2), form)).toMatchObject({
-      reason: "missing_header",
-      why: "no authorization header",
-    });
+    const missing = { reason: "missing_header", why: "no authorization header" };
+    expect(readHead(head.slice(2), form)).toMatchObject(missing);
     expect(readHead([...head, ...head.slice(0, 2)], form)).toMatchObject({ reason: "repeated_header" });
   });
 
@@ -36,23 +33,14 @@ describe("a delivery whose header holds the secret", () => {
   });
 
   test("is about the record below the kind that its type begins with", () => {
-    const body = bodyOf("recurring_generator_invoice_created", {
-      invoice: { id: 7 },
-      recurring_generator: { id: 3 },
-    });
-    const read = {
-      eventId: "018f-1",
-      type: "recurring_generator_invoice_created",
-      resourceType: "recurring_generator",
-      resourceId: 3,
-      occurredAt: "2026-11-02T02:00:00.000+02:00",
-      body: body.toString(),
-    };
+    const type = "recurring_generator_invoice_created";
+    const body = bodyOf(type, { invoice: { id: 7 }, recurring_generator: { id: 3 } });
+    const about = { resourceType: "recurring_generator", resourceId: 3, occurredAt: created_at };
+    const read = { eventId: "018f-1", type, ...about, body: body.toString() };
     expect(readDelivery(body, "018f-1", form)).toMatchObject(read);
     expect(readStored("018f-1", body.toString(), form)).toMatchObject(read);
-    expect(
-      readDelivery(bodyOf("invoice_paid", { payment: { id: 9 }, invoice: { id: 7 } }), "e", form),
-    ).toMatchObject({ resourceType: "invoice", resourceId: 7 });
+    const paid = bodyOf("invoice_paid", { payment: { id: 9 }, invoice: { id: 7 } });
+    expect(readDelivery(paid, "e", form)).toMatchObject({ resourceType: "invoice", resourceId: 7 });
     const longer = bodyOf("invoice_payment_created", { invoice: { id: 7 }, invoice_payment: { id: 9 } });
     expect(readDelivery(longer, "e", form)).toMatchObject({ resourceType: "invoice_payment", resourceId: 9 });
   });
@@ -81,15 +69,12 @@ describe("a delivery whose header holds the secret", () => {
 });
 
 test("I5, I6: serve takes the service's events: a change within seconds, a deletion by its 404, a forged one not", async () => {
-  const folder = mkdtempSync(join(memoryFolder(), "fintoro-mirror-events-"));
+  const folder = tempFolder();
   const port = await portToKeep();
   const webhookUrl = `http://127.0.0.1:${port}/webhooks/acme`;
   const standIn = await startStandIn({ invoices: 10 });
   const changes = changesOf(standIn.books, systemClock, { url: webhookUrl, secret });
-  onTestFinished(async () => {
-    await standIn.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  onTestFinished(() => standIn.close());
   const { account, client_id, client_secret } = standIn.access;
   writeFileSync(
     join(folder, "config.yaml"),

@@ -51,9 +51,8 @@ describe("the month's calls", () => {
     expect(report).toMatchObject({ outcome: "stopped" });
     expect(one.said.filter((line) => line.startsWith("warn the month's calls are used up"))).toHaveLength(1);
     expect(one.standIn.visits).toHaveLength(8);
-    expect((await one.sync()).error?.message).toContain(
-      "8 of 10 calls of 2026-11 are used, and 2 are kept for events",
-    );
+    const used = "8 of 10 calls of 2026-11 are used, and 2 are kept for events";
+    expect((await one.sync()).error?.message).toContain(used);
     expect(one.standIn.visits).toHaveLength(8);
     one.passDays(30);
     expect(await one.sync()).toMatchObject({ outcome: "stopped", resumed: true });
@@ -98,13 +97,8 @@ test("status names the service's own limit, also before an answer stated one", a
   const service = connect();
   (await service.rateLimiter.admit("list")).lost();
   await service[Symbol.asyncDispose]();
-  const times = { maxAgeMs: null, nowMs: systemClock.nowMs() };
-  const { budget } = readStatus({
-    ...settingsOf(config, company, fakturoid),
-    ...times,
-    db: null,
-    clock: systemClock,
-    log: silentLog,
-  });
+  const settings = settingsOf(config, company, fakturoid);
+  const parts = { maxAgeMs: null, nowMs: systemClock.nowMs(), db: null, clock: systemClock, log: silentLog };
+  const { budget } = readStatus({ ...settings, ...parts });
   expect(budget).toMatchObject({ limit: null, granted: fakturoid.limits.requests });
 });

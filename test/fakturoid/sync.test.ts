@@ -5,7 +5,7 @@ import { fakturoid } from "../../connectors/fakturoid/declaration.ts";
 import { knownFakturoid } from "../../connectors/fakturoid/known.ts";
 import { markRestored } from "../../src/state/meta.ts";
 import { openDatabase } from "../../src/store/database.ts";
-import { look } from "../support/truth/compare.ts";
+import { count, look } from "../support/truth/compare.ts";
 import { complaints, load } from "../support/connector/config.ts";
 import { openForTest, type Account } from "../support/company/open-account.ts";
 
@@ -23,12 +23,9 @@ describe("a night", () => {
     one.passDays(1);
     one.changes.change("invoices", live(one, "invoices")[3] ?? 0, { note: "díky" });
     const id = one.changes.add("expenses");
-    const report = await one.sync();
-    expect(report.resources).toMatchObject({
-      invoices: { updated: 1 },
-      expenses: { inserted: 1 },
-      account: { updated: 0 },
-    });
+    const { resources } = await one.sync();
+    const changed = { invoices: { updated: 1 }, expenses: { inserted: 1 }, account: { updated: 0 } };
+    expect(resources).toMatchObject(changed);
     expect(live(one, "expenses")).toContain(id);
     const asked = one.asked();
     // The access token of the night before has ended.
@@ -68,14 +65,16 @@ describe("a night", () => {
   test("I2: without a change writes none, although the account counts its calls", async () => {
     const one = await openForTest();
     await one.sync();
-    const changes = () =>
-      look(one.files.mirror, (db) => db.prepare("SELECT count(*) FROM _change_log").pluck().get());
+    const changes = () => count(one.files.mirror, "SELECT count(*) FROM _change_log");
     const before = changes();
     one.passDays(1);
     await one.sync();
     expect(changes()).toBe(before);
   });
 });
+
+const accessFile = ({ folder }: Account) =>
+  join(folder, readdirSync(folder).find((name) => name.endsWith(".access.json")) ?? "");
 
 describe("access tokens", () => {
   test("are asked for once, shared by processes through a file of the owner, and anew before they end", async () => {
@@ -84,8 +83,7 @@ describe("access tokens", () => {
     one.pass(3_600_000);
     await one.sync();
     expect(one.standIn.tokensIssued).toBe(1);
-    const file = readdirSync(one.folder).find((name) => name.endsWith(".access.json")) ?? "";
-    expect(statSync(join(one.folder, file)).mode & 0o777).toBe(0o600);
+    expect(statSync(accessFile(one)).mode & 0o777).toBe(0o600);
     one.pass(3_600_000 - 60_000);
     await one.sync();
     expect(one.standIn.tokensIssued).toBe(2);
@@ -115,8 +113,7 @@ describe("access tokens", () => {
   test("I9: are in no log and no report, nor is the secret, also where the service repeats them", async () => {
     const one = await openForTest();
     await one.sync();
-    const file = readdirSync(one.folder).find((name) => name.endsWith(".access.json")) ?? "";
-    const { token } = JSON.parse(readFileSync(join(one.folder, file), "utf8")) as { token: string };
+    const { token } = JSON.parse(readFileSync(accessFile(one), "utf8")) as { token: string };
     const { client_secret: secret } = one.standIn.access;
     const echo = { status: 403, body: { error: "forbidden", error_description: `${token} ${secret}` } };
     one.standIn.plan(() => null, ...Array.from({ length: 9 }, () => () => echo));

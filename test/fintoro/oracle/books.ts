@@ -55,6 +55,12 @@ export function clientNameOf(books: Books, json: Dict): string {
   return String(client?.["name"] ?? re.part(json, "client")["name"]);
 }
 
+/** The columns of a document's client and currency. */
+export function whose(books: Books, json: Dict): Row {
+  const currency = currencyOf(books, json);
+  return { client_id: json["clientId"] as number, client_name: clientNameOf(books, json), currency };
+}
+
 /** Whether the document is the tax document of an advance, or corrects one. */
 export function ofAdvance(books: Books): (json: Dict) => boolean {
   const invoices = byId(books, "invoices");

@@ -16,9 +16,8 @@ const paidDate = (books: Books, json: Dict) =>
   json["status"] === "paid" ? daysOf(paymentsOf(books, "invoice", json)) : null;
 
 const head = (books: Books, json: Dict): Row => ({
-  ...b.shown(json, "number issueDate clientId"),
-  client_name: b.clientNameOf(books, json),
-  currency: b.currencyOf(books, json),
+  ...b.shown(json, "number issueDate"),
+  ...b.whose(books, json),
 });
 
 function invoiceList(books: Books): Row[] {

@@ -86,11 +86,10 @@ function unpaidProformas(books: Books): Row[] {
     .filter(b.isOpen)
     .map((json) => ({
       proforma_id: json["id"] as number,
-      ...b.shown(json, "number clientId"),
-      client_name: b.clientNameOf(books, json),
+      ...b.shown(json, "number"),
+      ...b.whose(books, json),
       days_overdue: b.overdueDays(json, books),
       age: re.ageOf(b.overdueDays(json, books)),
-      currency: b.currencyOf(books, json),
       ...b.sums("total_with_vat", [b.plain(books, json, "totalWithVat")]),
       ...b.sums("to_be_paid", [b.plain(books, json, "toBePaid")]),
     }));
