@@ -13,7 +13,8 @@ const hiddenAfter = 6;
 const lookedAfter = [1, 4, 30];
 const changedNight = 40;
 /** Records that lists do not show whole; another one's own route is asked once, where a change leads to it. */
-const isDetail = /^\/(?:invoices|price-list-items)\//;
+const isOfDetail = ({ route }: Exchange) => /^\/(?:invoices|price-list-items)\//.test(route);
+const isOfParent = ({ search }: Exchange) => search !== "";
 /** In so many invoices, and in as many CRM events. */
 const hiddenEdits = 25;
 
@@ -58,14 +59,8 @@ async function sixtyNights(documents: number, hasWebhooks: boolean): Promise<str
       if (night === hiddenAfter) company.editUnseen(hiddenEdits, "hidden");
       if (lookedAfter.includes(night - hiddenAfter)) found.push(countFound(company));
       if (night <= nights / 2) continue;
-      ages.detail = Math.max(
-        ages.detail,
-        oldestMs(company, ({ route }) => isDetail.test(route)),
-      );
-      ages.parent = Math.max(
-        ages.parent,
-        oldestMs(company, ({ search }) => search !== ""),
-      );
+      ages.detail = Math.max(ages.detail, oldestMs(company, isOfDetail));
+      ages.parent = Math.max(ages.parent, oldestMs(company, isOfParent));
     }
     return [
       `${formatCount(documents)}, ${formatCount(documents / 4)}`,

@@ -13,6 +13,7 @@ const rules = {
   wellNamed,
 };
 const sandbox = "connectors/fintoro/sandbox/sandbox.ts";
+const fintoro = "connectors/fintoro/declaration.ts";
 
 /** That they leave alone what is right, the whole project shows. */
 test.each<[rule: keyof typeof rules, file: string, code: string]>([
@@ -21,16 +22,8 @@ test.each<[rule: keyof typeof rules, file: string, code: string]>([
   ["pointsDown", "src/extra/a.ts", ""],
   ["knowsNoConnector", "src/sync/run.ts", 'export { d } from "../../connectors/fintoro/declaration.ts";'],
   ["knowsNoConnector", "src/main.ts", 'const f = await import("../test/support/program/cli.ts");'],
-  [
-    "connectorKeepsToItself",
-    "connectors/fintoro/declaration.ts",
-    'import {\n  c,\n} from "../../src/http/http.ts";',
-  ],
-  [
-    "connectorKeepsToItself",
-    "connectors/fintoro/declaration.ts",
-    'import { x } from "./sandbox/sandbox.ts";',
-  ],
+  ["connectorKeepsToItself", fintoro, 'import {\n  c,\n} from "../../src/http/http.ts";'],
+  ["connectorKeepsToItself", fintoro, 'import { x } from "./sandbox/sandbox.ts";'],
   ["connectorKeepsToItself", sandbox, 'import { x } from "../declaration.ts";'],
   ["connectorKeepsToItself", sandbox, 'import { x } from "../../../src/connector/resource.ts";'],
   ["libraryInItsFolder", "src/sync/run.ts", 'import { x } from "undici";'],

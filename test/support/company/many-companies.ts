@@ -42,11 +42,9 @@ export async function openManyCompanies(count: number, records: number, more: Sa
 }
 
 function subscribe({ control }: Sandbox, company: number, url: string): string {
-  const subscribedEvents = ["clients", "invoices", "orders"].flatMap((one) => [
-    `${one}.created`,
-    `${one}.updated`,
-    `${one}.deleted`,
-  ]);
+  const subscribedEvents = ["clients", "invoices", "orders"].flatMap((one) =>
+    ["created", "updated", "deleted"].map((change) => `${one}.${change}`),
+  );
   const input = { url, isActive: true, subscribedEvents };
   const { id } = control.create("webhook_subscriptions", input, company) as { readonly id: number };
   return control.secret(id, company);

@@ -75,12 +75,8 @@ export function liveRows(db: Db, table: string): Map<string, Row> {
 
 function rawTexts(db: Db): Map<string, Map<string, string>> {
   const byResource = Map.groupBy(readRaw(db), ({ resource }) => resource);
-  return new Map(
-    Array.from(byResource, ([resource, texts]) => [
-      resource,
-      new Map(texts.map(({ id, json }) => [String(id), json])),
-    ]),
-  );
+  const byId = (texts: readonly RawText[]) => new Map(texts.map(({ id, json }) => [String(id), json]));
+  return new Map(Array.from(byResource, ([resource, texts]) => [resource, byId(texts)]));
 }
 
 /** At once: the view has a part for each resource, and SQLite compiles all of them each time. */

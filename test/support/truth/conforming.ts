@@ -60,12 +60,8 @@ export const conforming: readonly Conforming[] = [fintoroService, fakturoidServi
 
 /** A record without an id is the only one of its table. */
 function byId(records: readonly Dict[]) {
-  return new Map(
-    records.map((json) => [
-      String(typeof json["id"] === "number" ? json["id"] : 1),
-      { json, text: JSON.stringify(json) },
-    ]),
-  );
+  const idOf = ({ id }: Dict) => String(typeof id === "number" ? id : 1);
+  return new Map(records.map((json) => [idOf(json), { json, text: JSON.stringify(json) }]));
 }
 
 /** Amounts that come as texts. */
