@@ -1,12 +1,14 @@
+import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { statSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { formatCount, formatSize } from "../../src/base/units.ts";
 import type { RunSummary } from "../../src/sync/context/run-summary.ts";
-import { firstLine } from "../support/program/cli.ts";
-import { costOf, startIn, withCompany, type ProgramCost, type ServedCompany } from "./program-cost.ts";
-import { markdownTable, median, type BenchResult } from "./result.ts";
+import { endOf, firstLine } from "../support/program/cli.ts";
+import { peakBytesIn, peakReporter } from "../support/program/peak-memory.ts";
+import { benchFolder, markdownTable, median, type BenchResult } from "./result.ts";
 
 const usual = [700, 5_000, 10_000];
 const large = [100_000, 500_000, 1_000_000];
@@ -106,4 +108,61 @@ function growthOf(name: string, sizes: readonly number[], measured: readonly Fig
   const power = Math.log((larger ?? 1) / (smaller ?? 1)) / Math.log(more / fewer);
   const text = measured.map((figures) => figures.get(name)?.text ?? "").join("; ");
   return { name: `growth: ${name}`, ratio: power, aim: `at most ${linear}`, detail: text };
+}
+
+/** As users run it: the built program where there is one. */
+const program = fileURLToPath(new URL("../../bin/fintoro-mirror.js", import.meta.url));
+
+/** A folder with the config of a company whose service is a sandbox in a process of its own. */
+interface ServedCompany {
+  readonly folder: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** What a command took, start-up and threads included. */
+interface ProgramCost {
+  readonly cpuMs: number;
+  readonly peakBytes: number;
+  readonly stdout: string;
+}
+
+async function withCompany<T>(records: number, use: (company: ServedCompany) => Promise<T>): Promise<T> {
+  using scratch = benchFolder();
+  const folder = scratch.path;
+  const args = ["sandbox", "--json", "--port", "0", "--limit", "1000000", "--records", String(records)];
+  const service = spawn(process.execPath, ["--max-old-space-size=12000", program, ...args], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  try {
+    const { url, token } = JSON.parse(await firstLine(service)) as { url: string; token: string };
+    const company = `companies: { acme: { token: "\${env:BENCH_TOKEN}" } }`;
+    const rest = "schedule: { sync: off, publish: off }";
+    writeFileSync(path.join(folder, "config.yaml"), `base_url: ${url}\ndata_dir: .\n${company}\n${rest}\n`);
+    return await use({ folder, env: { ...process.env, BENCH_TOKEN: token } });
+  } finally {
+    service.kill("SIGKILL");
+  }
+}
+
+/** Starts the program in the company's folder. Its errors are shown. */
+function startIn(
+  { folder, env }: ServedCompany,
+  args: readonly string[],
+  nodeOptions: readonly string[] = [],
+): ChildProcess {
+  return spawn(process.execPath, [...nodeOptions, program, ...args], {
+    cwd: folder,
+    env,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+}
+
+async function costOf(company: ServedCompany, args: readonly string[]): Promise<ProgramCost> {
+  const noted = path.join(company.folder, "peak");
+  const child = startIn(company, args, ["--import", peakReporter(noted)]);
+  const { code, stdout } = await endOf(child);
+  // 3: not whole, as a run with a limit of requests is.
+  if (code !== 0 && code !== 3) throw new Error(`${args.join(" ")} ended with ${code}: ${stdout}`);
+  const cpuMs = Number(/^cpu (\d+)$/m.exec(readFileSync(noted, "utf8"))?.[1]) / 1000;
+  return { cpuMs, peakBytes: peakBytesIn(noted), stdout };
 }

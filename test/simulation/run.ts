@@ -1,6 +1,12 @@
+import { fork } from "node:child_process";
+import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { replaySeed, runSeeds } from "./scenarios/run-scenarios.ts";
-import { profiles } from "./scenarios/scenario-from-seed.ts";
+import { parseDurationMs } from "../../src/base/units.ts";
+import { removeSimulations } from "./machine/simulated-disk.ts";
+import { profiles, scenarioFromSeed, type Profile } from "./scenarios/scenario-from-seed.ts";
+import type { SeedReport } from "./scenarios/scenario-worker.ts";
+import { simulateScenario } from "./scenarios/simulate-scenario.ts";
 import { soak } from "./soak.ts";
 
 /**
@@ -19,35 +25,92 @@ const { values } = parseArgs({
   },
 });
 
-const again = values.seed !== undefined;
-const from = Number(values.seed ?? values.from);
-const minutes = again ? Infinity : Number(values.minutes);
-const wentWell = await runChosen();
+/** Work of simulated processes that were killed waits for ever, with all it holds: about 2 MB a seed. */
+const seedsOfWorker = 50;
+/** Failing seeds after which no more are simulated. */
+const mostFailures = 20;
+
+const wentWell = await (values.soak === undefined ? runInMemory() : runSoak(values.soak));
 process.exitCode = wentWell ? 0 : 1;
 
-function runChosen(): Promise<boolean> {
-  return values.soak === undefined ? runInMemory(Number(values.seeds)) : runSoak(values.soak);
-}
-
 async function runSoak(duration: string): Promise<boolean> {
-  const durationMs = durationOf(duration);
+  const durationMs = parseDurationMs(duration);
+  if (durationMs === null) throw new Error(`${duration} is no duration, such as 30s or 10m`);
   const roundMs = Math.max(1_000, durationMs / 600);
   const restMs = Math.min(140_000, durationMs / 4);
-  const plan = { companies: 50, kills: 2, roundMs, restMs };
-  const { lines, broken } = await soak({ durationMs, ...plan });
+  const { lines, broken } = await soak({ durationMs, companies: 50, kills: 2, roundMs, restMs });
   process.stdout.write([...lines, ...broken.map((what) => `BROKEN ${what}`), ""].join("\n"));
   return broken.length === 0;
 }
 
-function durationOf(text: string): number {
-  const [, number, unit] = /^(\d+)(s|m|h)$/.exec(text) ?? [];
-  if (number === undefined) throw new Error(`${text} is no duration, such as 30s or 10m`);
-  return Number(number) * { s: 1_000, m: 60_000, h: 3_600_000 }[unit as "s"];
-}
-
-function runInMemory(count: number): Promise<boolean> {
+function runInMemory(): Promise<boolean> {
   const profile = profiles.find((one) => one === values.profile);
   if (values.profile !== undefined && !profile) throw new Error(`--profile is one of ${profiles.join(", ")}`);
-  if (again) return replaySeed(from, profile);
-  return runSeeds({ from, count, minutes, profile });
+  return values.seed === undefined ? runSeeds(profile) : replaySeed(Number(values.seed), profile);
+}
+
+/** Simulates many seeds on all cores and prints those that fail, the first one in full. Returns whether all went well. */
+async function runSeeds(profile: Profile | undefined): Promise<boolean> {
+  const [from, count] = [Number(values.from), Number(values.seeds)];
+  const endMs = performance.now() + Number(values.minutes) * 60_000;
+  const sum = { count: 0, requests: 0 };
+  const failing: number[] = [];
+  const isOver = () => performance.now() >= endMs || failing.length >= mostFailures;
+  const onReport = ({ seed, broken, requests }: SeedReport) => {
+    sum.count += 1;
+    sum.requests += requests;
+    if (broken.length > 0) {
+      failing.push(seed);
+      print(`seed ${seed}: ${broken[0]}`);
+    }
+    if (sum.count % seedsOfWorker === 0) process.stderr.write(`${sum.count} of ${count} seeds\n`);
+    return !isOver();
+  };
+  let next = from;
+  const runAll = async () => {
+    while (next < from + count && !isOver()) {
+      const seeds = [next, Math.min(seedsOfWorker, from + count - next)] as const;
+      next += seedsOfWorker;
+      await runWorker([...seeds, ...(profile ? [profile] : [])], onReport);
+    }
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, runAll));
+  if (failing.length > 0) await replaySeed(Math.min(...failing), profile);
+  print(`${sum.count} seeds from ${from}, ${sum.requests} requests: ${failing.length} broken`);
+  removeSimulations();
+  return failing.length === 0;
+}
+
+/** Simulates one seed again, and prints its whole story. Returns whether it went well. */
+async function replaySeed(seed: number, profile: Profile | undefined): Promise<boolean> {
+  const { story, broken, traceHash } = await simulateScenario(scenarioFromSeed(seed, profile), {
+    isVerbose: true,
+  });
+  for (const line of story) print(line);
+  for (const what of broken.slice(0, 10)) print(`BROKEN ${what}`);
+  print(`seed ${seed}, trace ${traceHash}: ${broken.length} broken`);
+  removeSimulations();
+  return broken.length === 0;
+}
+
+/** One worker process, until its seeds are simulated or `onReport` says that no more are wanted. Rejects when it dies. */
+function runWorker(
+  seeds: readonly (number | string)[],
+  onReport: (report: SeedReport) => boolean,
+): Promise<void> {
+  const file = fileURLToPath(new URL("scenarios/scenario-worker.ts", import.meta.url));
+  const worker = fork(file, seeds.map(String));
+  worker.on("message", (report) => {
+    if (!onReport(report as SeedReport) && worker.connected) worker.disconnect();
+  });
+  return new Promise((resolve, reject) => {
+    worker.on("exit", (code) => {
+      if (code === 0) resolve();
+      else reject(new Error(`the worker of the seeds ${seeds.join(", ")} ended with ${code}`));
+    });
+  });
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
 }

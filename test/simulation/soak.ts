@@ -2,11 +2,10 @@ import { setTimeout as pause } from "node:timers/promises";
 import { minuteMs } from "../../src/base/clock.ts";
 import { eventually } from "../support/eventually.ts";
 import { count } from "../support/truth/compare.ts";
-import { openManyCompanies, openDescriptors, type ManyCompanies } from "../support/company/many-companies.ts";
 import { endServe, startProcess, startProbed, type Process } from "../support/program/serve-process.ts";
 import { askProbe, longestBy, stallText, type ProbeAnswer } from "../support/program/stall.ts";
 import { leaks } from "./checks/secrecy.ts";
-import { brokenMirrors } from "./checks/served-mirrors.ts";
+import { brokenMirrors, openDescriptors, openManyCompanies, type ManyCompanies } from "./soaked-companies.ts";
 
 /** Of the time under load: kills of the daemon, then warming up of the last one; what is left is measured. */
 const shares = { kills: 0.1, warmUp: 0.35 };

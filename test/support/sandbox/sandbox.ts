@@ -28,8 +28,3 @@ export async function all(sandbox: Sandbox, path: string): Promise<Dict[]> {
   }
   throw new Error(`${path} has more than 500 pages`);
 }
-
-/** What happened in the first company, in order. */
-export function typesOf(sandbox: Sandbox): string[] {
-  return sandbox.control.events().map(({ type }) => type);
-}
