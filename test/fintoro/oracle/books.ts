@@ -50,7 +50,7 @@ export function clientOf(books: Books, all: readonly Dict[]): Row {
 }
 
 /** The client's name today; of one deleted since, as on the document. */
-export function clientNameOf(books: Books, json: Dict): string {
+function clientNameOf(books: Books, json: Dict): string {
   const client = re.of(books.records, "clients").find(({ id }) => id === json["clientId"]);
   return String(client?.["name"] ?? re.part(json, "client")["name"]);
 }
