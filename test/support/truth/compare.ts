@@ -73,9 +73,10 @@ export function liveRows(db: Db, table: string): Map<string, Row> {
   return new Map(rows.map((row) => [String(row["id"]), row]));
 }
 
+const byId = (texts: readonly RawText[]) => new Map(texts.map(({ id, json }) => [String(id), json]));
+
 function rawTexts(db: Db): Map<string, Map<string, string>> {
   const byResource = Map.groupBy(readRaw(db), ({ resource }) => resource);
-  const byId = (texts: readonly RawText[]) => new Map(texts.map(({ id, json }) => [String(id), json]));
   return new Map(Array.from(byResource, ([resource, texts]) => [resource, byId(texts)]));
 }
 

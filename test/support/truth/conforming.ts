@@ -59,8 +59,9 @@ const fakturoidService: Conforming = {
 export const conforming: readonly Conforming[] = [fintoroService, fakturoidService];
 
 /** A record without an id is the only one of its table. */
+const idOf = ({ id }: Dict) => String(typeof id === "number" ? id : 1);
+
 function byId(records: readonly Dict[]) {
-  const idOf = ({ id }: Dict) => String(typeof id === "number" ? id : 1);
   return new Map(records.map((json) => [idOf(json), { json, text: JSON.stringify(json) }]));
 }
 
