@@ -1,13 +1,8 @@
 import { chmodSync, chownSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import {
-  runCommand,
-  runProgram,
-  temporaryFolder,
-  type CommandResult,
-  type Ended,
-} from "../support/program/cli.ts";
+import { runCommand, runProgram, temporaryFolder } from "../support/program/cli.ts";
+import type { CommandResult, Ended } from "../support/program/cli.ts";
 import { put } from "../support/mirror/store.ts";
 import { changeMirror, clientsFolder } from "./points/publish-scenario.ts";
 

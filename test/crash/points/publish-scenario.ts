@@ -7,14 +7,8 @@ import { endOf } from "../../support/program/cli.ts";
 import { dump } from "../../support/truth/compare.ts";
 import { memoryFolder } from "../../support/memory-folder.ts";
 import { put } from "../../support/mirror/store.ts";
-import {
-  differingNames,
-  filesBelow,
-  runAgain,
-  soundly,
-  startToDie,
-  type CrashScenario,
-} from "./crash-scenario.ts";
+import { differingNames, filesBelow, runAgain, soundly, startToDie } from "./crash-scenario.ts";
+import type { CrashScenario } from "./crash-scenario.ts";
 
 const reportOf = (folder: string) => path.join(folder, "acme.report.db");
 const publish = [program, "publish", "--config", "config.yaml"];
