@@ -1,5 +1,6 @@
 import { longestTimerMs } from "./clock.ts";
 import { throwIfAborted } from "./errors.ts";
+import { onceFor } from "./once-for.ts";
 
 /** Lets timers and input of this thread run between two slices of long work; then as `throwIfAborted`. */
 export async function yieldToLoop(signal: AbortSignal | undefined, message: string): Promise<void> {
@@ -21,16 +22,13 @@ export function abortAfter(ms: number): AbortSignal {
   return AbortSignal.timeout(Math.min(Math.ceil(ms), longestTimerMs));
 }
 
-const combined = new WeakMap<AbortSignal, WeakMap<AbortSignal, AbortSignal>>();
+const combinedWith = onceFor((one: AbortSignal) =>
+  onceFor((other: AbortSignal) => AbortSignal.any([one, other])),
+);
 
 /** A signal that aborts with either: one for each pair, however often it is asked for. */
 export function eitherSignal(one: AbortSignal, other: AbortSignal | undefined): AbortSignal {
-  if (!other || one === other) return one;
-  let byOther = combined.get(one);
-  if (!byOther) combined.set(one, (byOther = new WeakMap()));
-  let signal = byOther.get(other);
-  if (!signal) byOther.set(other, (signal = AbortSignal.any([one, other])));
-  return signal;
+  return !other || one === other ? one : combinedWith(one)(other);
 }
 
 /**

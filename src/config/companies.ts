@@ -1,4 +1,5 @@
 import { MirrorError } from "../base/errors.ts";
+import { onceFor } from "../base/once-for.ts";
 import { assertKnown, someOf } from "../base/names.ts";
 import { Secret } from "../base/secret.ts";
 import type { ConnectorDeclaration } from "../connector/connector-declaration.ts";
@@ -49,14 +50,8 @@ export function withChangedToken(company: CompanyConfig): CompanyConfig | null {
   return token === null || isSame ? null : { ...company, token };
 }
 
-const knownTexts = new WeakMap<Config, readonly string[]>();
-
 /** Every secret whose text is known: no log line may show one. The same list for each company of a config. */
-export function secretTexts(config: Config): readonly string[] {
-  let texts = knownTexts.get(config);
-  if (!texts) knownTexts.set(config, (texts = readTexts(config)));
-  return texts;
-}
+export const secretTexts = onceFor(readTexts);
 
 function readTexts(config: Config): readonly string[] {
   const ofTargets = [...config.alerts, ...config.notify].flatMap(({ url, secret }) => [

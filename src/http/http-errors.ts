@@ -1,4 +1,5 @@
 import { codeOf, messageOf, MirrorError } from "../base/errors.ts";
+import { onceFor } from "../base/once-for.ts";
 import { createRedactor } from "../base/secret.ts";
 import { terminalText } from "../base/terminal-text.ts";
 import {
@@ -24,17 +25,11 @@ export function createSafeText(token: string, secrets: readonly string[] = []): 
   return (text, maxLength = 300) => terminalText(redacted(text).replace(/\s+/g, " ").trim(), maxLength);
 }
 
-const redactors = new WeakMap<readonly string[], (text: string) => string>();
-
-/** One for each list: all companies' transports have the same. The long parts of a token such as `17|abc…` are secrets too. */
-function redactorOf(secrets: readonly string[]): (text: string) => string {
-  const known = redactors.get(secrets);
-  if (known) return known;
+/** All companies' transports have the same list. The long parts of a token such as `17|abc…` are secrets too. */
+const redactorOf = onceFor((secrets: readonly string[]) => {
   const parts = secrets.flatMap((secret) => secret.split("|").filter((part) => part.length >= minPartLength));
-  const made = createRedactor([...secrets, ...parts]);
-  redactors.set(secrets, made);
-  return made;
-}
+  return createRedactor([...secrets, ...parts]);
+});
 
 export interface AnswerHead {
   /** `GET /invoices/7` */

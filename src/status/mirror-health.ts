@@ -9,7 +9,7 @@ import { Records } from "../store/tables/stored-records.ts";
 import { readSizes } from "../state/retention/sizes.ts";
 import { Runs } from "../state/runs.ts";
 import type { Db } from "../store/database.ts";
-import { onceFor } from "../store/once-for.ts";
+import { onceFor } from "../base/once-for.ts";
 import { expectedRecords, sweptAt } from "../state/sweeps.ts";
 import { LeaseOrder } from "../state/lease-order.ts";
 import { WorkQueue } from "../state/work-queue.ts";

@@ -1,16 +1,9 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { dirname } from "node:path";
 import Database from "better-sqlite3";
-import {
-  codeOf,
-  firstThrown,
-  messageOf,
-  MirrorError,
-  systemProblem,
-  throwIfAborted,
-  valueOr,
-} from "../base/errors.ts";
-import { onceFor } from "./once-for.ts";
+import { codeOf, firstThrown, messageOf, MirrorError } from "../base/errors.ts";
+import { systemProblem, throwIfAborted, valueOr } from "../base/errors.ts";
+import { onceFor } from "../base/once-for.ts";
 
 export type Db = Database.Database;
 /** One that `using` closes. */

@@ -2,7 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import { messageOf, MirrorError } from "../base/errors.ts";
 import type { Log } from "../base/logger.ts";
 import { retries } from "../retry/retry-limits.ts";
-import { onceFor } from "./once-for.ts";
+import { onceFor } from "../base/once-for.ts";
 import { databaseError, isBusy, type Db } from "./database.ts";
 
 /** A database that fails for longer than this is opened again. */

@@ -7,7 +7,7 @@ import type { Resource } from "../../connector/resource.ts";
 import { isObject } from "../../json/literal.ts";
 import { parseLossless } from "../../json/lossless.ts";
 import { prepared, type Db, type Statement } from "../database.ts";
-import { onceFor } from "../once-for.ts";
+import { onceFor } from "../../base/once-for.ts";
 import { quoted } from "../sql-text.ts";
 import { OddValue, toRow, type Cell, type Row } from "../tables/row-decoder.ts";
 import { dataColumns, fenceTable, rawTable } from "../tables/table-layout.ts";

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { firstId } from "../../base/ids.ts";
-import { onceFor } from "../once-for.ts";
+import { onceFor } from "../../base/once-for.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { hasRow, insertRow, Repository, selectRows, updateRows } from "../own-tables/statement.ts";
 import { quoted } from "../sql-text.ts";

@@ -1,7 +1,7 @@
 import { isCalendarDay } from "../../base/clock.ts";
 import { integerOf, NumberLiteral, type JsonValue } from "../../json/literal.ts";
 import { snakeCase } from "../../base/names.ts";
-import { onceFor } from "../once-for.ts";
+import { onceFor } from "../../base/once-for.ts";
 import type { Field, Fields, ScalarType } from "../../connector/record-schema.ts";
 import type { Resource } from "../../connector/resource.ts";
 

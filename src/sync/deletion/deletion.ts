@@ -3,7 +3,7 @@ import { recordId, type RecordId, type RecordRef } from "../../base/ids.ts";
 import { snakeCase } from "../../base/names.ts";
 import { Changes } from "../../store/apply/change-log.ts";
 import type { Db } from "../../store/database.ts";
-import { onceFor } from "../../store/once-for.ts";
+import { onceFor } from "../../base/once-for.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { ServiceError } from "../../connector/service-errors.ts";
 import { recordOf } from "../../extract/work-request.ts";
