@@ -1,15 +1,9 @@
 import { sql } from "kysely";
+import { assert } from "../base/errors.ts";
 import { recordId, type RecordId } from "../base/ids.ts";
 import type { OwnRow } from "../store/own-tables/mirror-tables.ts";
-import {
-  insertRow,
-  parseStored,
-  removeRows,
-  Repository,
-  selectRows,
-  statement,
-  updateRows,
-} from "../store/own-tables/statement.ts";
+import { insertRow, parseStored, removeRows, Repository } from "../store/own-tables/statement.ts";
+import { selectRows, statement, updateRows } from "../store/own-tables/statement.ts";
 import type { ListRef } from "./sweeps.ts";
 
 /** A list while it is read. The variant of a parent's list is `clients:17`. */
@@ -50,13 +44,7 @@ export interface EarlierReadings {
   readonly withoutId: number;
 }
 
-export interface ReadingProgress {
-  readonly read: number;
-  /** The smallest total that a page named. */
-  readonly leastTotal: number;
-  /** The last page that named a smaller total than the newest; null: none did. */
-  readonly lastOlder: number | null;
-}
+export type ReadingProgress = ReturnType<Listings["progress"]>;
 
 /**
  * Open listings: lists of several pages of which some are still to be read, and lists that are read once more.
@@ -112,9 +100,10 @@ export class Listings extends Repository {
     return known.shown.size > size;
   }
 
-  progress({ resource, variant, total }: Listing): ReadingProgress {
+  /** `leastTotal` is the smallest total that a page named, `lastOlder` the last page that named a smaller one than the newest. */
+  progress({ resource, variant, total }: Listing) {
     const found = progress.first(this.db, { resource, variant, total });
-    if (!found) throw new Error("broken promise: count(*) gives a row");
+    assert(found, "count(*) gives a row");
     return found;
   }
 

@@ -13,14 +13,8 @@ import { silentLog, type Log } from "../base/logger.ts";
 import { type LoopTurns, retryInTurn, retryWhileBusy, shareTurns } from "../store/transient-errors.ts";
 import { guardOpenFiles, type OpenFiles } from "../store/open-files.ts";
 import type { WriterLock } from "../store/writer-lock.ts";
-import {
-  guarded,
-  guardWrites,
-  inTransaction,
-  openDatabase,
-  type Db,
-  type OwnedDb,
-} from "../store/database.ts";
+import { guarded, guardWrites, inTransaction, openDatabase } from "../store/database.ts";
+import type { Db, OwnedDb } from "../store/database.ts";
 import { migrate } from "../store/migrations/migrate.ts";
 import { Derivations, derivationVersion } from "../store/tables/derivations.ts";
 import { Records } from "../store/tables/stored-records.ts";

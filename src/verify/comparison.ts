@@ -35,15 +35,17 @@ export interface Uncompared {
   readonly message: string;
 }
 
-interface ComparedCounts {
+const noneCompared = {
   /** Records that its lists show; null: it has no list of its own. */
-  service: number | null;
-  mirror: number;
+  service: null as number | null,
+  mirror: 0,
   /** Live rows of which only the preview is known. */
-  provisional: number;
-  details: number;
-  isDone: boolean;
-}
+  provisional: 0,
+  details: 0,
+  isDone: false,
+};
+
+type ComparedCounts = typeof noneCompared;
 
 /** SQL of the live records of some days, or of all other days. */
 const ofDays = ({ name, files }: Resource, not: "" | "NOT" = "") =>
@@ -69,11 +71,10 @@ export class Comparison {
   readonly uncompared: Uncompared[] = [];
 
   constructor(view: MirrorView, copy: ServiceCopy, resources: readonly Resource[]) {
-    const none = { service: null, mirror: 0, provisional: 0, details: 0, isDone: false };
     this.view = view;
     this.copy = copy;
     this.resources = resources;
-    this.counts = new Map(resources.map(({ name }) => [name, { ...none }]));
+    this.counts = new Map(resources.map(({ name }) => [name, { ...noneCompared }]));
   }
 
   countsOf(resource: string): ComparedCounts {

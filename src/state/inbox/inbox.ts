@@ -35,12 +35,6 @@ interface Completion {
   readonly at: string;
 }
 
-interface StoredEvent extends Pick<Delivery, "eventId"> {
-  /** A number: it was pruned, and had so many bytes. */
-  readonly body: Delivery["body"] | number;
-  readonly state: InboxState;
-}
-
 /**
  * The events that were delivered, each once and for ever; EventIds knows which are there (I7).
  *
@@ -64,7 +58,8 @@ export class Inbox extends Repository {
     return complete.all(this.db, { ...read, resource, target, sentSeq });
   }
 
-  find(seq: number): StoredEvent | null {
+  /** A body that is a number was pruned, and had so many bytes. */
+  find(seq: number) {
     return bySeq.first(this.db, { seq }) ?? null;
   }
 
@@ -124,7 +119,7 @@ export interface InboxRow extends Omit<OwnRow<"_inbox">, "seq" | "target" | "dir
   /** The queued item of a waiting event; `dead` is a dead letter. */
   readonly work: InboxWork | null;
   /** Where it was asked for. A number: it was pruned, and had so many bytes. */
-  readonly body?: StoredEvent["body"];
+  readonly body?: OwnRow<"_inbox">["body"];
 }
 
 type InboxWork = Pick<OwnRow<"_work">, "state" | "error" | "attempts">;
@@ -138,7 +133,7 @@ interface InboxFilter {
 }
 
 type SelectedRow = Omit<InboxRow, "work" | "body"> &
-  Record<"body", StoredEvent["body"] | null> & {
+  Record<"body", OwnRow<"_inbox">["body"] | null> & {
     readonly [F in keyof InboxWork as `work_${F}`]: InboxWork[F] | null;
   };
 

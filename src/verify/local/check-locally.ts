@@ -185,18 +185,13 @@ class MirrorCheck {
   }
 }
 
-interface OddWork {
-  readonly row: OwnRow<"_work">;
-  readonly why: string;
-}
-
 const targetOf: Record<WorkKind, string> = { list: "page:", child: "child:", detail: "id:", confirm: "id:" };
 
 const workStates = new Set<string>(["ready", "dead", "held"]);
 const queuedAtOnce = 1_000;
 
 /** Rows of the queue from which no request follows. */
-export function* oddWork(check: StateCheck, declaration: ConnectorDeclaration): Generator<OddWork> {
+export function* oddWork(check: StateCheck, declaration: ConnectorDeclaration) {
   for (let id = 0; ;) {
     const rows = check.queuedAfter(id, queuedAtOnce);
     for (const row of rows) {

@@ -1,6 +1,6 @@
 import { yieldToLoop } from "../../base/cancellation.ts";
 import { assert } from "../../base/errors.ts";
-import { firstId, recordId, type RecordId } from "../../base/ids.ts";
+import { firstId, recordId, type RecordId, type RecordRef } from "../../base/ids.ts";
 import { integerOf, isObject, type JsonObject } from "../../json/literal.ts";
 import type { LastChange, LastChanges } from "../../state/checks/state-check.ts";
 import { decodeStored, differencesOf, idsHeld, isAsReceived } from "../../store/apply/held-record.ts";
@@ -42,18 +42,15 @@ interface Repair {
   readonly overrides?: Overrides;
 }
 
-interface RecordJudgement {
+/** Records that are read at once, about 10 ms of work: few statements, and what is read does not outlive a collection. */
+const recordsAtOnce = 100;
+
+export interface JudgedRecord extends RecordRef {
   readonly found: readonly Found[];
   readonly repair: Repair;
 }
 
-/** Records that are read at once, about 10 ms of work: few statements, and what is read does not outlive a collection. */
-const recordsAtOnce = 100;
-
-export interface JudgedRecord extends RecordJudgement {
-  readonly resource: string;
-  readonly id: RecordId;
-}
+type RecordJudgement = Omit<JudgedRecord, keyof RecordRef>;
 
 export interface JudgeOptions {
   /** Called about a hundred times a second, with the records of the resource judged so far. */
