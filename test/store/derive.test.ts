@@ -138,8 +138,7 @@ describe("rows of another version of the decoding", () => {
 
   test("keep what is not in their JSON: whose document a payment is of", async ({ mirror }) => {
     const overrides = { document_type: "order", document_id: 9 };
-    const receipt = { id: 1, slice: Buffer.from('{"id":1,"amount":2}'), source: "list", overrides } as const;
-    mirror.apply(() => mirror.table("receipts").put({ stamp: stampOf(mirror), ...receipt }));
+    put(mirror, "receipts", { id: 1, amount: 2 }, { overrides });
     mirror.db.exec("UPDATE receipts SET amount = 3");
     const again = await derivedAgain(mirror);
     expect(row(again, "receipts", 1)).toMatchObject({ amount: 2, ...overrides });
@@ -181,8 +180,7 @@ function putPast(mirror: Mirror, resource: string, record: Identified, isGone = 
 describe("rows of a record as it was", () => {
   test("are written without a change; its owner stays, and what is gone has no children", ({ mirror }) => {
     const overrides = { document_type: "order", document_id: 9 };
-    const receipt = { id: 1, slice: Buffer.from('{"id":1,"amount":2}'), source: "list", overrides } as const;
-    mirror.apply(() => mirror.table("receipts").put({ stamp: stampOf(mirror), ...receipt }));
+    put(mirror, "receipts", { id: 1, amount: 2 }, { overrides });
     putPast(mirror, "receipts", { id: 1, amount: 3 });
     expect(row(mirror, "receipts", 1)).toMatchObject({ amount: 3, ...overrides, _deleted_at: null });
     putPast(mirror, "orders", order(7), true);

@@ -55,7 +55,6 @@ export function applyChange(mirror: Mirror, one: ShopChange, step: number): void
 
 /** A part of an order whose JSON does not say whose it is. */
 function putReceipt(mirror: Mirror, key: number, stamp: ReadStamp): void {
-  const slice = Buffer.from(JSON.stringify({ id: key, amount: stamp.receivedSeq }));
   const overrides = { document_type: "order", document_id: key };
-  mirror.apply(() => mirror.table("receipts").put({ stamp, id: key, slice, source: "list", overrides }));
+  put(mirror, "receipts", { id: key, amount: stamp.receivedSeq }, { stamp, overrides });
 }

@@ -2,7 +2,7 @@ import type { RecordId } from "../../../src/base/ids.ts";
 import { Changes, type Change } from "../../../src/store/apply/change-log.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
 import type { Cause, FullSource, ListedAs } from "../../../src/store/apply/read-stamp.ts";
-import type { PreviewResult, ReadStamp } from "../../../src/store/apply/read-stamp.ts";
+import type { Overrides, PreviewResult, ReadStamp } from "../../../src/store/apply/read-stamp.ts";
 import type { Db } from "../../../src/store/database.ts";
 
 /** 2026-03-01T00:00:00Z, where every test's wall clock begins. */
@@ -34,6 +34,7 @@ export interface PutOptions {
   readonly listed?: ListedAs;
   readonly stamp?: ReadStamp;
   readonly cause?: Cause;
+  readonly overrides?: Overrides;
 }
 
 /** Applies one record in a transaction of its own. A text is taken as the service wrote it. */
@@ -55,10 +56,10 @@ export function putAs(
   text: string,
   options: PutOptions = {},
 ) {
-  const { source = "list", listed, cause = source === "list" ? "sweep" : "hydrate" } = options;
+  const { source = "list", listed, overrides, cause = source === "list" ? "sweep" : "hydrate" } = options;
   const answer = options.stamp ?? stampOf(mirror, { cause });
   return mirror.apply(() =>
-    mirror.table(resource).put({ stamp: answer, id, slice: Buffer.from(text), source, listed }),
+    mirror.table(resource).put({ stamp: answer, id, slice: Buffer.from(text), source, listed, overrides }),
   );
 }
 
