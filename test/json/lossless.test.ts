@@ -71,11 +71,6 @@ describe("parsing without loss", () => {
     expect(errorOf(() => parseLossless(Buffer.from("[9,1,[1,]"), 5)).message).toContain("at byte 8 ");
   });
 
-  test("reports one character of a fault and no more: an answer may hold secrets", () => {
-    const error = errorOf(() => parseLossless('{"token":"s3cret-token-value",x}'));
-    expect(`${error.message} ${String(error.hint)} ${String(error.cause)}`).not.toContain("s3cret");
-  });
-
   test.each([
     ["lists", "[", "]", ""],
     ["objects with a number that is kept", '{"n":9007199254740993,"a":', "}", "1"],

@@ -2,9 +2,8 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { minuteMs } from "../../src/base/clock.ts";
-import { createRateLimiter } from "../../src/rate-limit/rate-limiter.ts";
 import { openBudgetFile, type BudgetFile } from "../../src/state/budget-file.ts";
-import { coldState, type RateLimitState, type RateLimitStore } from "../../src/rate-limit/state.ts";
+import { coldState, type RateLimitState } from "../../src/rate-limit/state.ts";
 import { DrivenClock } from "../support/virtual/driven-clock.ts";
 import { stubLog } from "../support/http/http-client.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
@@ -126,31 +125,5 @@ describe("the budget's file", () => {
     expect(() => openBudgetFile({ path: where(), clock, bootId: null })).toThrow(
       expect.objectContaining(expected) as Error,
     );
-  });
-});
-
-const rateLimiterOn = (store: RateLimitStore) =>
-  createRateLimiter({ store, clock, windowMs: 60_000, defaultLimit: 3 });
-
-describe("two rate limiters on one file", () => {
-  test("share one opener and one budget", async () => {
-    const [one, other] = [rateLimiterOn(opened()), rateLimiterOn(opened())];
-    const opener = await one.admit("list");
-    let served = 0;
-    const waiting = Array.from({ length: 4 }, async (_, i) => {
-      const permit = await (i % 2 === 0 ? one : other).admit("list");
-      served++;
-      return permit;
-    });
-    await clock.advance(1_000);
-    expect(served).toBe(0);
-    opener.answered(200, { limit: 3, remaining: 2, retryAfterS: null });
-    await clock.advance(300);
-    expect(served).toBe(2);
-    expect(other.view()).toMatchObject({ limit: 3, remaining: 0 });
-    await clock.advance(200_000);
-    expect(served).toBeGreaterThanOrEqual(3);
-    await clock.advance(300_000);
-    await Promise.all(waiting);
   });
 });
