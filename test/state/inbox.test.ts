@@ -131,16 +131,6 @@ function filed(mirror: Mirror): number {
 }
 
 describe("I7 an event is known for ever", () => {
-  test("in its own transaction, while its id is in memory, and once it is filed", ({ mirror }) => {
-    const ids = new EventIds(mirror.db, mostUnfiled);
-    expect(takeIds(mirror, ids, ["a", "b", "a"])).toEqual([true, true, false]);
-    expect(takeIds(mirror, ids, ["b", "c", "d"])).toEqual([false, true, true]);
-    expect(filed(mirror)).toBe(0);
-    takeIds(mirror, ids, ["e"]);
-    expect(filed(mirror)).toBe(4);
-    expect(takeIds(mirror, ids, ["a", "b", "c", "d", "e", "f"])).toEqual([...Array(5).fill(false), true]);
-  });
-
   test("with at most some hundreds of ids of each company in memory", ({ mirror }) => {
     const ids = new EventIds(mirror.db);
     for (let group = 0; group < 26; group++) takeIds(mirror, ids, hundredOf(group));

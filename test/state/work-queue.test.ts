@@ -113,14 +113,6 @@ describe("failures", () => {
     expect(queue.lease(nowMs, ["orders"])).toBeNull();
     expect(lease(queue)).toMatchObject({ resource: "people", attempts: 0 });
   });
-
-  test("attempts are counted within one run: an item starts again with the next", ({ mirror, queue }) => {
-    queue.add(work());
-    queue.retry(lease(queue), "503", nowMs + 60_000);
-    const next = new WorkQueue(mirror.db);
-    next.revive(everything);
-    expect(lease(next)).toMatchObject({ attempts: 0 });
-  });
 });
 
 /** Details of one resource come in the order of their ranks, equal here, whenever they were due. */

@@ -168,18 +168,6 @@ test("a whole list that is overdue because the month's calls do not suffice is n
 });
 
 describe("a list of changes", () => {
-  test("is all that a usual night reads: one request while a page holds what changed", async () => {
-    const service = await readWhole(seven);
-    service.pass(dayMs);
-    for (const id of [7, 8]) service.change(id);
-    const report = await service.run();
-    expect(service.asked).toEqual(["/parcels 1 since"]);
-    const resources = { parcels: { inserted: 1, updated: 1 } };
-    expect(report).toMatchObject({ outcome: "complete", resources });
-    service.pass(dayMs);
-    expect((await service.run()).resources["parcels"]).toMatchObject({ unchanged: 2, updated: 0 });
-  });
-
   test("counts anew how many records there are", async () => {
     const service = await readWhole(seven);
     expect(service.expected()).toBe(7);
@@ -187,20 +175,6 @@ describe("a list of changes", () => {
     service.change(8);
     await service.run();
     expect(service.expected()).toBe(8);
-  });
-
-  test("I5: proves no deletion; the whole list is read when it is due, and its 404 does", async () => {
-    const service = await readWhole(seven);
-    service.remove(4);
-    service.pass(dayMs);
-    await service.run();
-    expect(service.live()).toEqual(seven);
-    service.pass(7 * dayMs);
-    const report = await service.run();
-    expect(service.asked.slice(0, 2)).toEqual(["/parcels 1", "/parcels 2"]);
-    expect(service.asked).toContain("/parcels/4");
-    expect(report.resources["parcels"]).toMatchObject({ deleted: 1 });
-    expect(service.live()).toEqual([1, 2, 3, 5, 6, 7]);
   });
 
   test("I5: does not replace a whole list of which deletions are held: each run reads that again, and names them", async () => {
