@@ -1,25 +1,22 @@
 import { describe, expect, test } from "vitest";
 import { describeWithPostgres } from "../support/postgres/databases.ts";
 import { scenarios } from "./points/all-scenarios.ts";
-import { crashOnTheWay, pointsOf, type CrashScenario } from "./points/crash-scenario.ts";
+import { crashOnTheWay, pointsOf, withScenario, type CrashScenario } from "./points/crash-scenario.ts";
 
 /**
  * A few points of each process, spread over it: `npm run crash` tries all of them.
  *
  * @param shares of the way from the first point to the last, 0 to 1
  */
-async function expectSound(name: string, shares: readonly number[]): Promise<void> {
-  const scenario = await (scenarios[name] as () => Promise<CrashScenario>)();
-  try {
+function expectSound(name: string, shares: readonly number[]): Promise<void> {
+  return withScenario(scenarios[name] as () => Promise<CrashScenario>, async (scenario) => {
     const { length } = await pointsOf(scenario);
     for (const share of shares) {
       const number = 1 + Math.floor(share * (length - 1));
       const { point, broken } = await crashOnTheWay(scenario, number, length);
       expect({ number, point, broken }).toEqual({ number, point: expect.any(String) as string, broken: [] });
     }
-  } finally {
-    await scenario.close();
-  }
+  });
 }
 
 describe("kill -9 at a point of the process, and another start: all is as without the kill", () => {

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { scenarios } from "./points/all-scenarios.ts";
-import { classesOf, crashOnTheWay, type CrashScenario } from "./points/crash-scenario.ts";
+import { classesOf, crashOnTheWay, withScenario, type CrashScenario } from "./points/crash-scenario.ts";
 
 /**
  * Ends a real process at each point of each scenario, and starts it again. Points between which no file changed leave
@@ -20,14 +20,8 @@ const chosenScenarios = Object.entries(scenarios).filter(([name]) => name === (v
 if (chosenScenarios.length === 0) throw new Error(`no such scenario: ${Object.keys(scenarios).join(", ")}`);
 
 let broken = 0;
-for (const [name, open] of chosenScenarios) {
-  const scenario = await open();
-  try {
-    broken += await sweep(name, scenario);
-  } finally {
-    await scenario.close();
-  }
-}
+for (const [name, open] of chosenScenarios)
+  broken += await withScenario(open, (scenario) => sweep(name, scenario));
 process.exitCode = broken > 0 ? 1 : 0;
 
 /** Tries the chosen points; gives how many are broken, or were not tried. */

@@ -34,7 +34,6 @@ export async function backupScenario(what: "backup" | "restore"): Promise<CrashS
       const names = readdirSync(folder).filter((name) => /^\.acme\.(?:backup|restore)$/.test(name));
       return [...damage(folder), ...wrong, ...names.map((name) => `left over: ${name}`)];
     },
-    close: () => rmSync(base, { recursive: true, force: true }),
   };
 }
 

@@ -22,7 +22,8 @@ export interface CrashScenario {
   afterCrash(attempt: Attempt): string[] | Promise<string[]>;
   /** Starts again, without a crash; what is wrong in the end. */
   finish(attempt: Attempt): Promise<string[]>;
-  close(): Promise<void> | void;
+  /** Ends what it works with beside its folder. */
+  close?(): Promise<void>;
 }
 
 export interface Attempt {
@@ -38,6 +39,20 @@ export interface CrashResult {
   /** How many points it came to. */
   readonly reached: number;
   readonly broken: readonly string[];
+}
+
+/** Opens a scenario, and gives what `use` finds; nothing of it stays. */
+export async function withScenario<T>(
+  open: () => Promise<CrashScenario>,
+  use: (scenario: CrashScenario) => Promise<T>,
+): Promise<T> {
+  const scenario = await open();
+  try {
+    return await use(scenario);
+  } finally {
+    await scenario.close?.();
+    rmSync(scenario.base, { recursive: true, force: true });
+  }
 }
 
 const logName = "points.log";
@@ -138,7 +153,6 @@ export function startToDie({ folder, execArgv, env }: Attempt, args: readonly st
   return spawnProgram(own, { cwd: folder, file, env, nodeOptions: execArgv });
 }
 
-/** Runs a file in a folder to its end. */
 export function runAgain(cwd: string, [file = "", ...args]: readonly string[]): Promise<Ended> {
   return endOf(spawnProgram(args, { cwd, file }));
 }
@@ -162,7 +176,6 @@ export function filesBelow(folder: string): string[] {
     .toSorted();
 }
 
-/** What differs between two lists of names. */
 export function differingNames(expected: readonly string[], found: readonly string[]): string[] {
   return [
     ...found.filter((name) => !expected.includes(name)).map((name) => `left over: ${name}`),

@@ -1,11 +1,11 @@
 import { program } from "../../support/program/process-env.ts";
 import { hash } from "node:crypto";
-import { cpSync, existsSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import type { ExportManifest } from "../../../src/export/files/export-manifest.ts";
 import { endOf } from "../../support/program/cli.ts";
 import { differingNames, filesBelow, startToDie, type CrashScenario } from "./crash-scenario.ts";
-import { changeMirror, clientsFolder, succeed } from "./publish-scenario.ts";
+import { changeMirror, clientsFolder, succeed, undisturbed } from "./publish-scenario.ts";
 
 const months = ["2024-01-15", "2025-02-20", "2026-03-25"];
 
@@ -27,11 +27,8 @@ export async function exportScenario(format: "csv" | "parquet"): Promise<CrashSc
     db.exec("DELETE FROM invoices WHERE id = 1; UPDATE clients SET name = 'changed' WHERE id = 7");
     db.prepare("INSERT INTO invoices (id, issue_date, _synced_at) VALUES (3, ?, '')").run(months[2]);
   });
-  const undisturbed = `${base}-undisturbed`;
-  cpSync(base, undisturbed, { recursive: true });
-  await succeed(undisturbed, exported);
-  const names = filesBelow(undisturbed);
-  const [before, after] = [digests(base), digests(undisturbed)];
+  const before = digests(base);
+  const { names, after } = await undisturbed(base, exported, digests);
 
   const halves = (folder: string) =>
     [...digests(folder)]
@@ -51,9 +48,6 @@ export async function exportScenario(format: "csv" | "parquet"): Promise<CrashSc
         ...wrongFiles(path.join(folder, "out")),
         ...differingNames(names, filesBelow(folder)),
       ];
-    },
-    close: () => {
-      for (const folder of [base, undisturbed]) rmSync(folder, { recursive: true, force: true });
     },
   };
 }

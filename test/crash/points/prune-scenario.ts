@@ -1,5 +1,5 @@
 import { program } from "../../support/program/process-env.ts";
-import { appendFileSync, rmSync } from "node:fs";
+import { appendFileSync } from "node:fs";
 import path from "node:path";
 import { declaration } from "../../../connectors/fintoro/declaration.ts";
 import { openMirror } from "../../../src/state/mirror.ts";
@@ -58,7 +58,6 @@ export async function pruneScenario(): Promise<CrashScenario> {
       );
       return [...(await damage(attempt)), ...(left === 1 ? [] : [`${left} changes and bodies are left`])];
     },
-    close: () => rmSync(base, { recursive: true, force: true }),
   };
 }
 

@@ -24,17 +24,25 @@ export async function clientsFolder(clients: number): Promise<string> {
   return folder;
 }
 
-/** Writes into the mirror of a folder. */
 export async function changeMirror(folder: string, change: (mirror: Mirror) => void): Promise<void> {
   const mirror = await openMirror(path.join(folder, "acme.db"), declaration);
   change(mirror);
   mirror.close();
 }
 
-/** Runs a command that must succeed. */
 export async function succeed(folder: string, args: readonly string[]): Promise<void> {
   const { code, stderr } = await runAgain(folder, args);
   if (code !== 0) throw new Error(`${args.slice(1, 3).join(" ")} ended with ${code}: ${stderr}`);
+}
+
+/** What a command leaves where nothing disturbs it: in a copy of the folder, which is gone then. */
+export async function undisturbed<T>(base: string, args: readonly string[], look: (folder: string) => T) {
+  const folder = `${base}-undisturbed`;
+  cpSync(base, folder, { recursive: true });
+  await succeed(folder, args);
+  const left = { names: filesBelow(folder), after: look(folder) };
+  rmSync(folder, { recursive: true });
+  return left;
 }
 
 /**
@@ -47,12 +55,9 @@ export async function publishScenario(way: "anew" | "changes"): Promise<CrashSce
   await changeMirror(base, (mirror) => put(mirror, "units", { id: 1, name: "before" }));
   await succeed(base, publish);
   await changeMirror(base, (mirror) => put(mirror, "units", { id: 1, name: "after" }));
-  const undisturbed = `${base}-undisturbed`;
-  cpSync(base, undisturbed, { recursive: true });
-  await succeed(undisturbed, publish);
-  const names = filesBelow(undisturbed);
   const contentOf = (folder: string) => JSON.stringify(dump(reportOf(folder), ["_about"]));
-  const [before, after] = [readFileSync(reportOf(base)), contentOf(undisturbed)];
+  const before = readFileSync(reportOf(base));
+  const { names, after } = await undisturbed(base, publish, contentOf);
 
   const damage = (folder: string) => {
     const found = soundly(reportOf(folder), "SELECT 'sound'");
@@ -69,9 +74,6 @@ export async function publishScenario(way: "anew" | "changes"): Promise<CrashSce
     finish: async ({ folder }) => {
       await succeed(folder, publish);
       return [...damage(folder), ...difference(folder), ...differingNames(names, filesBelow(folder))];
-    },
-    close: () => {
-      for (const folder of [base, undisturbed]) rmSync(folder, { recursive: true, force: true });
     },
   };
 }

@@ -1,5 +1,5 @@
 import { program } from "../../support/program/process-env.ts";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync } from "node:fs";
 import path from "node:path";
 import { differences, falseTombstones, look, unreplayable } from "../../support/truth/compare.ts";
 import { endOf } from "../../support/program/cli.ts";
@@ -10,7 +10,6 @@ import { memoryFolder } from "../../support/memory-folder.ts";
 import { truthOf } from "../../support/truth/truth.ts";
 import { startToDie, type CrashScenario } from "./crash-scenario.ts";
 
-/** The company as it stands in another folder. */
 export function companyIn(company: Company, folder: string): Company {
   return { ...company, folder, file: path.join(folder, "acme.db") };
 }
@@ -92,9 +91,6 @@ export async function syncScenario(kind: "first" | "changed"): Promise<CrashScen
       if (kind === "first") wrong.push(...repeatedSince(company, from));
       return [...wrong, ...inequalities(here), ...(await inconsistencies(here))];
     },
-    close: async () => {
-      rmSync(base, { recursive: true, force: true });
-      await company.close();
-    },
+    close: () => company.close(),
   };
 }
