@@ -10,8 +10,8 @@ import { readCompanyName, readObject } from "../../extract/answers.ts";
 import { isObject } from "../../json/literal.ts";
 import { parseLossless } from "../../json/lossless.ts";
 import { fingerprintOf, Meta, pinnedIdentity, type PinnedIdentity } from "../../state/meta.ts";
+import type { Mirror } from "../../state/mirror.ts";
 import { WorkQueue } from "../../state/work-queue.ts";
-import type { Db } from "../../store/database.ts";
 import { Records } from "../../store/tables/stored-records.ts";
 import type { WorkerParts } from "../context/run-context.ts";
 
@@ -72,10 +72,7 @@ type IdentityVerdict =
   | { readonly kind: "renamed" | "rotated"; readonly why: string }
   | { readonly kind: "refused"; readonly error: MirrorError };
 
-interface JudgedMirror {
-  readonly db: Db;
-  readonly declaration: ConnectorDeclaration;
-}
+type JudgedMirror = Pick<Mirror, "db" | "declaration">;
 
 /** Sends GET for a path with the token that is judged; returns the body, throws what the transport throws. */
 type AskService = (path: string) => Promise<Buffer>;
