@@ -31,7 +31,6 @@ const changesFor = (days: number) => ({ changesMs: days * dayMs });
 const all = { runsMs: 1_000, inboxBodiesMs: 1_000, changesMs: 1_000 };
 const muchLater = { clock: stoppedClock(undefined, Date.now() + 900 * dayMs) };
 
-/** What a mirror shows against itself. */
 const damage = async (mirror: Mirror) => named(await check(mirror));
 
 describe("the change log", () => {

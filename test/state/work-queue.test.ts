@@ -230,7 +230,6 @@ test("I4: any sequence of reasons, leases, answers and failures ends as the rule
 const people = ["people"];
 const eventWork = (more: Partial<NewWorkItem> = {}) => work({ lane: "webhook", ...more });
 
-/** Leases the next item, does this to it, and gives it back. */
 function leaseAnd(
   queue: WorkQueue,
   share: "events" | "others" | "all",

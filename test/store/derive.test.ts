@@ -6,14 +6,11 @@ import { openMirror, type Mirror } from "../../src/state/mirror.ts";
 import { rejectionOf } from "../support/errors.ts";
 import { derivedAgain, openHasty, openShop, withPeople, openAgain } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
-import { order as orderOf, person } from "../support/mirror/shop-records.ts";
+import { order as orderOf, person, twoLines } from "../support/mirror/shop-records.ts";
 import { allChanges, brokenLinks, liveRecords, put, putPreview } from "../support/mirror/store.ts";
 import { remove, replay, row, rows, stampOf, texts, written } from "../support/mirror/store.ts";
 
-const lines = ["a", "b"].map((title, i) => ({ id: i + 1, title, quantity: i + 1 }));
-
-/** An order with two lines. */
-const order = (id: number, more: object = {}) => orderOf(id, { lines, ...more });
+const order = (id: number, more: object = {}) => orderOf(id, { lines: twoLines, ...more });
 
 const { text, integer, decimal, orNull } = schema;
 const asBefore = { name: text(), email: orNull(text()), score: orNull(decimal()) };

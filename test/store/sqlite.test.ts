@@ -156,7 +156,6 @@ class Lookups extends Repository {
 
 const holdLock = fileURLToPath(new URL("../support/mirror/hold-lock.ts", import.meta.url));
 
-/** Another process that holds the lock. */
 async function holding(path: string): Promise<ChildProcess> {
   const child = startProgram([path], { file: holdLock, stdin: "pipe" });
   await firstLine(child);

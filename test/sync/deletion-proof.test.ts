@@ -18,14 +18,12 @@ const missing = "No query results for model [Person] 7";
 
 const counter = (id: number, documentType: string) => ({ id, documentType, next: 1 });
 
-/** A run over a mirror that holds so many people. */
 async function withPeople(count: number, more: Partial<RunContext> = {}): Promise<RunContext> {
   const mirror = await openHasty();
   for (let id = 1; id <= count; id++) put(mirror, "people", person(id));
   return runContextOf(mirror, more, ["people", "colours", "counters"]);
 }
 
-/** A read of a record, for this reason. */
 function asking(run: RunContext, resource: string, id: number, why: Partial<WorkItem> = {}): AnswerContext {
   const asked = { kind: "confirm", lane: "webhook", reason: "absent", ...why } as const;
   return answerTo(run, workItem({ ...asked, resource, target: `id:${id}` }));

@@ -31,7 +31,6 @@ async function aRun(
   return runContextOf(await openHasty({ declaration: { ...declaration, resources, invalidationRules } }));
 }
 
-/** Its run follows the rules above. */
 const test = shopTest.extend("run", () => aRun());
 
 /** A leased read of a record that a list or the scrub queued now. */
@@ -47,7 +46,6 @@ function readNow(run: RunContext, resource: string, record: Identified, reason: 
   detail(run, resource, record, work(run, resource, record.id, reason));
 }
 
-/** Details that the mirror has. */
 function hold(run: RunContext, resource: string, ...records: readonly object[]): void {
   for (const one of records) put(run.mirror, resource, one, { source: "detail" });
 }

@@ -35,7 +35,6 @@ function service(beforeSent = nothing, afterSent = nothing) {
   return { asked, transport };
 }
 
-/** Adds the read of person 1, numbered now. */
 function addNow(run: RunContext, more: Partial<NewWorkItem> = {}): void {
   run.queue.add(work({ dirtySeq: run.mirror.sequence.next(), ...more }));
 }
@@ -144,7 +143,6 @@ function personStep(run: RunContext, id: number, field: string, logged: string[]
   };
 }
 
-/** Three answers, of which the second fails. */
 const three = (run: RunContext, logged: string[], error: Error) => [
   applyTogether(run, personStep(run, 1, "first", logged)),
   applyTogether(run, personStep(run, 2, "second", logged, error)),

@@ -22,7 +22,6 @@ async function openEvents(shop = declaration): Promise<RunContext> {
   return runContextOf(await openHasty({ declaration: shop }), { runId: null, share: "events" });
 }
 
-/** Its run is the event worker's. */
 const test = shopTest.extend("run", () => openEvents());
 
 function read(run: RunContext, resource: string, record: { readonly id: number }, reason: string): void {

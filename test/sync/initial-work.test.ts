@@ -7,15 +7,13 @@ import { useScrubDay } from "../../src/sync/plan/scrub.ts";
 import { createRunContext, type RunContext } from "../../src/sync/context/run-context.ts";
 import { openHasty, resourceOf } from "../support/mirror/mirror.ts";
 import { test as shopTest } from "../support/mirror/shop-test.ts";
-import { order, person } from "../support/mirror/shop-records.ts";
+import { note, order, person } from "../support/mirror/shop-records.ts";
 import { work } from "../support/mirror/state-rows.ts";
 import { put, stampOf, remove, rows, startMs, texts } from "../support/mirror/store.ts";
 import { childPage, leaseNext, page, runContextOf, waiting } from "../support/mirror/run.ts";
 
-/** Its run reads people alone. */
 const test = shopTest.extend("run", ({ mirror }) => runContextOf(mirror, {}, ["people"]));
 
-const note = (id: number) => ({ id, body: "b", personId: 1, attachments: [] });
 const child = (id: number) => `notes child:people:${id}:1 child parent`;
 
 function addWork(run: RunContext): string[] {
@@ -55,8 +53,8 @@ describe("parents' lists", () => {
     mirror,
   }) => {
     put(mirror, "people", person(1));
-    await childPage(runContextOf(mirror, {}, ["notes"]), 1, [note(1)]);
-    for (let id = 1; id <= 30; id++) put(mirror, "notes", note(id));
+    await childPage(runContextOf(mirror, {}, ["notes"]), 1, [note(1, 1)]);
+    for (let id = 1; id <= 30; id++) put(mirror, "notes", note(id, 1));
     await childPage(runContextOf(mirror, {}, ["notes"]), 1, []);
     for (const continued of [null, { id: 1, swept: {} }]) {
       const run = runContextOf(mirror, {}, ["notes"]);
@@ -138,7 +136,6 @@ describe("parents' lists", () => {
   });
 });
 
-/** A run whose clock is driven. */
 async function runWithClock() {
   let nowMs = startMs;
   const run = runContextOf(await openHasty(), {}, ["people", "colours"]);

@@ -9,11 +9,8 @@ import { test } from "../support/mirror/shop-test.ts";
 import { startMs, texts } from "../support/mirror/store.ts";
 import { answered, runContextOf, waiting } from "../support/mirror/run.ts";
 
-async function aRun(): Promise<RunContext> {
-  return runContextOf(await openHasty());
-}
+const aRun = async () => runContextOf(await openHasty());
 
-/** An answer to this page of people. */
 function answerTo(run: RunContext, payload: object, target = "page::1") {
   const page = { kind: "list", resource: "people", target, lane: "list", reason: "sweep" } as const;
   return answered(run, { ...page, payload });

@@ -8,7 +8,6 @@ import { note, people, person } from "../support/mirror/shop-records.ts";
 import { put, rows, startMs } from "../support/mirror/store.ts";
 import { childPage, page, removeProven, runContextOf, waiting } from "../support/mirror/run.ts";
 
-/** Its run reads people alone. */
 const test = shopTest.extend("run", ({ mirror }) => runContextOf(mirror, {}, ["people"]));
 
 const aRun = async () => runContextOf(await openHasty(), {}, ["people"]);

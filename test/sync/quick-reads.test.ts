@@ -31,7 +31,6 @@ async function aQuickRun(quick: QuickPlan): Promise<RunContext> {
   return run;
 }
 
-/** The pages that are queued. */
 function pages(run: RunContext): PagePayload[] {
   const queued = texts(run.mirror, "SELECT payload FROM _work WHERE kind = 'list' ORDER BY id");
   return queued.map((payload) => JSON.parse(payload) as PagePayload);

@@ -11,9 +11,7 @@ import { note, person } from "../support/mirror/shop-records.ts";
 import { put, remove, rows, stampOf, startMs, texts } from "../support/mirror/store.ts";
 import { answered, runContextOf, waiting } from "../support/mirror/run.ts";
 
-async function aRun(more: Partial<RunContext> = {}): Promise<RunContext> {
-  return runContextOf(await openHasty(), more);
-}
+const aRun = async (more: Partial<RunContext> = {}) => runContextOf(await openHasty(), more);
 
 /** `confirm changed`: how the next item is read, and in which lane. */
 function next(run: RunContext, share: RunContext["share"] = "all"): string {

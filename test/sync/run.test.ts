@@ -22,7 +22,6 @@ import { lastFailedStart } from "../../src/sync/run/begin-run.ts";
 import { identify, judgeToken } from "../../src/sync/identity/identify.ts";
 import { fingerprintOf, rememberIdentity, type PinnedIdentity } from "../../src/state/meta.ts";
 
-/** A shop named so, with these colours. */
 function service(name: string, colours: readonly object[], onColours = () => 0): Transport {
   return {
     send: async (request) => {
@@ -191,7 +190,6 @@ const pinned: PinnedIdentity = {
   businessId: "12345678",
 };
 
-/** A mirror of Acme with these orders and people. */
 async function mirrorOf(orders: readonly number[], people: readonly number[] = []): Promise<Mirror> {
   const mirror = await openShop();
   mirror.apply(() => rememberIdentity(mirror, pinned));

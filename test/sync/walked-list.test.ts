@@ -28,7 +28,6 @@ type Service = Awaited<ReturnType<typeof openParcels>>;
 /** As the next run is planned. */
 const factsOf = ({ mirror, resource }: Service) => wholeListFacts(mirror.db, [resource])[0];
 
-/** A service whose parcels a run has read. */
 async function readWhole(ids: readonly number[]) {
   const service = await openParcels(ids);
   await service.run();

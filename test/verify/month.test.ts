@@ -30,7 +30,6 @@ async function aMonth() {
   return { company, ...(busiest as { month: string; invoice: number; payment: number }) };
 }
 
-/** Verifies a month; what it says and its exit code. */
 async function verifyMonth(company: Company, month: string, ...more: string[]) {
   const { code, stdout } = await runCommand(["verify", "--month", month, "--json", ...more], {
     cwd: company.folder,

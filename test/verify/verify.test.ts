@@ -151,7 +151,6 @@ test("refuses to repair beside a writer, another company's token, and what has n
 
 const comparedFile = ({ folder }: Company) => `${folder}/acme.compared.jsonl`;
 
-/** The ids of invoices whose details were compared. */
 function comparedInvoices(company: Company): number[] {
   const lines = readFileSync(comparedFile(company), "utf8").trimEnd().split("\n").slice(1);
   const keys = lines.map((line) => (JSON.parse(line) as string[])[0] ?? "");

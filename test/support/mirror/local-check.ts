@@ -8,14 +8,12 @@ import type { Mirror } from "../../../src/state/mirror.ts";
 import { WorkQueue } from "../../../src/state/work-queue.ts";
 import { checkLocally, type LocalCheck } from "../../../src/verify/local/check-locally.ts";
 import { repairLocally } from "../../../src/verify/local/repair-locally.ts";
-import { order as anOrder, person as aPerson } from "./shop-records.ts";
+import { order as anOrder, person as aPerson, twoLines } from "./shop-records.ts";
 import { put, putPreview, remove, stampOf } from "./store.ts";
 import { stillClock } from "./run.ts";
 import { tempFolder } from "../temporary-folder.ts";
 
 export const person = (id: number, more: object = {}) => aPerson(id, { score: 1.5, ...more });
-
-const twoLines = ["a", "b"].map((title, i) => ({ id: i + 1, title, quantity: i + 1 }));
 
 export const order = (id: number, more: object = {}) => {
   const receipts = [{ id: id * 10, amount: 2 }];

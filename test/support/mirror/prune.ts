@@ -9,9 +9,7 @@ import { pruneMirror, type PruneReport } from "../../../src/state/retention/prun
 import { Changes, type Change } from "../../../src/store/apply/change-log.ts";
 import { put, remove, replay, stampOf } from "./store.ts";
 
-/** When everything is pruned. */
 export const pruneMs = Date.UTC(2026, 10, 20, 9);
-/** Nothing is old. */
 const keptForEver = { runsMs: null, inboxBodiesMs: null, changesMs: null };
 
 /** A clock that stands still; `onSleep` is called at each pause. */
@@ -48,7 +46,6 @@ export function changeDaily(mirror: Mirror, days: number, perDay = 3): void {
     }
 }
 
-/** The whole change log that is there. */
 export function loggedChanges({ db }: Pick<Mirror, "db">): Change[] {
   const reader = new Changes(db);
   return reader.after(reader.firstSeq() - 1, null, 1_000_000);
@@ -84,7 +81,6 @@ export function makeRuns(mirror: Mirror, seed: number): void {
   }
 }
 
-/** Everything that is asked of runs. */
 export function answersOf(db: Db): unknown {
   const runs = new Runs(db);
   const names = ["people", "orders", "notes"];

@@ -9,6 +9,8 @@ export const person = (id: number, more: object | string = {}) => ({
 
 export const people = (...ids: readonly number[]) => ids.map((id) => person(id));
 
+export const twoLines = ["a", "b"].map((title, i) => ({ id: i + 1, title, quantity: i + 1 }));
+
 /** The detail of an order, without lines and receipts unless they are given. */
 export const order = (id: number, more: object = {}) => ({
   id,
@@ -22,5 +24,4 @@ export const order = (id: number, more: object = {}) => ({
 /** What a list shows of it. */
 export const listed = (id: number, more: object = {}) => ({ id, number: "A", total: 1, ...more });
 
-/** A note about a person. */
 export const note = (id: number, personId: number, body = "b") => ({ id, body, personId, attachments: [] });
