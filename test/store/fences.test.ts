@@ -19,6 +19,7 @@ describe("I3: a read applies only where it was sent after the last applied read 
     expect(put(mirror, "people", person(1, "B"), { stamp: early.receive() })).toBe("stale");
   });
 
+  // Fault: service | a 404 overlaps with a list that shows the record | read stamps | nothing is removed, and it is asked again (I5)
   test("a 404 that overlapped with a read is stale, and not with a deletion; it holds earlier ones back", ({
     mirror,
   }) => {

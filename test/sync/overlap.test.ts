@@ -1,8 +1,8 @@
 import { describe, expect } from "vitest";
 import { test } from "../support/mirror/shop-test.ts";
 import { order as anOrder, person } from "../support/mirror/shop-records.ts";
-import { preview, put, row, send } from "../support/mirror/store.ts";
-import { detail, detailWork, page, removeProven, runContextOf, waiting } from "../support/mirror/run.ts";
+import { put, row, send } from "../support/mirror/store.ts";
+import { detail, detailWork, page, runContextOf, waiting } from "../support/mirror/run.ts";
 
 const order = (id: number, number: string) => anOrder(id, { number, remark: null });
 
@@ -43,15 +43,6 @@ describe("I3, I4: reads that overlap", () => {
     expect(waiting(run)).toEqual(["orders id:1 detail changed"]);
   });
 
-  // Fault: service | a 404 overlaps with a list that shows the record | read stamps | nothing is removed, and it is asked again (I5)
-  test("a 404 that overlapped with a list showing the record removes nothing", async ({ mirror, run }) => {
-    put(mirror, "people", person(1, "old"));
-    const [list, gone] = [send(mirror), send(mirror)];
-    await page(run, "people", [person(1, "still here")], { at: list.receive() });
-    expect(removeProven(run, "people", 1, gone.receive())).toBe(false);
-    expect(row(mirror, "people", 1)?.["_deleted_at"]).toBeNull();
-  });
-
   test("a payment that its own read overtook is read again, whatever a document says", ({ mirror, run }) => {
     const receipt = { id: 5, documentType: "order", documentId: 1, amount: 1 };
     const work = detailWork(run, "orders", 1);
@@ -83,11 +74,4 @@ describe("I3, I4: reads that overlap", () => {
     await page(run, "people", [person(1, "listed")], { at: list.receive() });
     expect(row(mirror, "people", 1)?.["name"]).toBe("listed");
   });
-});
-
-test("I12: an odd preview is a reason to read the record, never a run's end", async ({ mirror, run }) => {
-  put(mirror, "orders", order(1, "A"), { source: "detail" });
-  await page(run, "orders", [{ id: 1, number: { no: "text" }, total: 1 }]);
-  expect(waiting(run)).toEqual(["orders id:1 detail changed"]);
-  expect(preview(mirror, "orders", { id: 1, number: ["A"], total: 1 })?.reason).toBe("changed");
 });
