@@ -6,19 +6,14 @@ import { valueText } from "../../src/cli/commands/upkeep/verify.ts";
 const hostile = "Acme\u001b[31m\u001b[2J\u009b1A\u202egpj.exe";
 const unsafe = /[^\P{Cc}\n]|[\u202a-\u202e\u2028]/u;
 
-function recorded() {
-  const written: string[] = [];
-  const write = (text: string, done: () => void) => {
-    written.push(text);
-    done();
-    return true;
-  };
-  return { output: createOutput({ write, on: () => undefined }), written };
-}
-
 // Fault: webhook | a name with control characters and turns of direction | data that a command prints | escapes, on the terminal and in JSON
 test("nothing that a command prints can move the cursor, colour the screen or turn a line's direction", async () => {
-  const { output, written } = recorded();
+  const written: string[] = [];
+  const write = (text: string, done: () => void) => {
+    done();
+    return written.push(text) > 0;
+  };
+  const output = createOutput({ write, on: () => undefined });
   await output.result(false, {}, [`company ${hostile}`, "below\nit"]);
   await output.result(true, { name: hostile }, []);
   await output.jsonText(JSON.stringify({ name: hostile }));

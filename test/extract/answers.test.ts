@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readCompanyName, readDetail, readList, readParts } from "../../src/extract/answers.ts";
-import { pageFacts } from "../../src/extract/answers.ts";
+import { pageFacts, readCompanyName, readDetail, readList, readParts } from "../../src/extract/answers.ts";
 import { isShownWhole } from "../../src/store/apply/previews.ts";
 import { errorOf } from "../support/errors.ts";
 import { resourceOf } from "../support/mirror/mirror.ts";

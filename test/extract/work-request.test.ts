@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parentOf, recordOf, requestFor } from "../../src/extract/work-request.ts";
+import { requestFor } from "../../src/extract/work-request.ts";
 import { childTarget, pageTarget, recordTarget } from "../../src/state/work-item.ts";
 import { resourceOf } from "../support/mirror/mirror.ts";
 import { workItem } from "../support/mirror/state-rows.ts";
@@ -40,15 +40,6 @@ describe("the request of a work item", () => {
     const payload = { parent: "people", parentId: "17", page: 2 };
     const request = requestFor(resourceOf("notes"), workItem({ kind: "child", resource: "notes", payload }));
     expect(request.query).toEqual({ personId: "17", perPage: 2, page: 2 });
-  });
-
-  test("an impossible work item throws", () => {
-    expect(() => recordOf(workItem({ target: "id:1.5" }))).toThrow("broken promise");
-    expect(() => parentOf({ parent: "people", parentId: "", page: 1 })).toThrow("broken promise");
-    expect(() => requestFor(resourceOf("notes"), page({ variant: "", page: 1 }))).toThrow("broken promise");
-    const stranger = workItem({ kind: "child", payload: { parent: "colours", parentId: "1", page: 1 } });
-    expect(() => requestFor(resourceOf("notes"), stranger)).toThrow("colours is a parent of notes");
-    expect(() => requestFor(resourceOf("people"), stranger)).toThrow("people is listed by parents");
   });
 });
 

@@ -51,7 +51,6 @@ test("an outage of half an hour, in four ways: few requests, no attempt used up,
   expect(company.said.filter((line) => /events are|cannot be reached/.test(line))).toHaveLength(3);
 });
 
-// Fault: identity | the token is of another company while events arrive | the event worker's token | nothing is read or written (I10)
 // Fault: identity | the daemon's token is another company's | the event worker's token | it reads nothing; a rotated token is taken (I10)
 test("I10: with a token of another company nothing is read or written, it is tried again every five minutes, and a rotated one is taken", async () => {
   const company = await aCompany({ records: 12, companies: 2 });

@@ -27,7 +27,6 @@ const otherRuns = (company: Company) =>
 const clientEvent = () => eventOf("clients.updated", 1);
 
 describe("several companies in one daemon", () => {
-  // Fault: files | SIGHUP with a config that is wrong | the config of `serve` | the old config stays
   // Fault: files | a config with a mistake while `serve` runs | the file that is read again | logged, and the old config stays
   test("SIGHUP: companies come and go, secrets change, a bad config changes nothing", async () => {
     const company = writeServeConfig(await aCompany({ records: 3, companies: 2 }), off);
