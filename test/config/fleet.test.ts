@@ -9,18 +9,13 @@ const env = { TOKEN: "token-of-acme", DATABASE_URL: address };
 
 const inFile = (url: string) => minimal(`fleet: { postgres: '${url}', snapshots: ./snapshots }\n`);
 
+const defaults = { reportsKeptMs: 86_400_000, capacity: 50, snapshotEveryMs: 180_000 };
+
 describe("the section fleet", () => {
   test("has defaults but for Postgres and the place of snapshots; null where it is left out", () => {
     expect(load(minimal()).config.fleet).toBeNull();
     const { fleet } = load(minimal(shared), { env }).config;
-    expect(fleet).toMatchObject({
-      snapshots: "s3://bucket/mirrors",
-      reports: null,
-      reportsKeptMs: 86_400_000,
-      node: null,
-      capacity: 50,
-      snapshotEveryMs: 180_000,
-    });
+    expect(fleet).toMatchObject({ ...defaults, snapshots: "s3://bucket/mirrors", reports: null, node: null });
     expect(fleet?.postgres.secret.reveal()).toBe(address);
   });
 
@@ -31,14 +26,8 @@ describe("the section fleet", () => {
     const { config } = load(offered, { env: { ...env, ...secrets } });
     expect(config.companies[0]?.webhook.publicUrl).toBe("https://hooks.example.com/webhooks/acme");
     expect(config.companies[0]?.webhook.secrets).toHaveLength(1);
-    expect(config.fleet).toMatchObject({
-      snapshots: "s3://bucket/prefix",
-      reports: "s3://bucket/reports",
-      reportsKeptMs: 86_400_000,
-      node: "worker-1",
-      capacity: 50,
-      snapshotEveryMs: 180_000,
-    });
+    const places = { snapshots: "s3://bucket/prefix", reports: "s3://bucket/reports" };
+    expect(config.fleet).toMatchObject({ ...defaults, ...places, node: "worker-1" });
   });
 
   test("takes folders relative to the file", () => {
