@@ -58,10 +58,8 @@ describeWithPostgres("what keeps an operator from the fleet", () => {
   test("a worker whose store cannot be written names it, and its process ends", async () => {
     const snapshots = "/proc/nowhere/mirrors";
     const one = { postgres: "${env:DATABASE_URL}", snapshots, node: "one" };
-    const start = {
-      cwd: folderOf(JSON.stringify({ fleet: one })),
-      env: { DATABASE_URL: await freshDatabase() },
-    };
+    const cwd = folderOf(JSON.stringify({ fleet: one }));
+    const start = { cwd, env: { DATABASE_URL: await freshDatabase() } };
     const { code, stderr } = await runProgram(["worker", "--listen", "127.0.0.1:0"], start);
     expect(code).toBe(1);
     const msg = `fleet.snapshots (${snapshots}): the folder refused ${snapshots}/.nodes/one: there is no such file or folder`;

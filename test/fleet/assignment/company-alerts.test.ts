@@ -23,14 +23,9 @@ async function refusedCompany(sink: WebhookSink) {
   return { fleet, recover, states };
 }
 
+const sleep = (ms: number, signal?: AbortSignal) => systemClock.sleep(ms === 5_000 ? 200 : ms, signal);
 /** A company is looked at five times a second, and not released meanwhile. */
-const hasty = {
-  times: { idleMs: 20_000, fullIdleMs: 20_000 },
-  clock: {
-    ...systemClock,
-    sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(ms === 5_000 ? 200 : ms, signal),
-  },
-};
+const hasty = { times: { idleMs: 20_000, fullIdleMs: 20_000 }, clock: { ...systemClock, sleep } };
 const idsAt = (sink: WebhookSink) => sink.received.map(({ json }) => String(json["id"]));
 
 describeWithPostgres("alerts of a company of the fleet", () => {

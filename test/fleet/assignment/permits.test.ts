@@ -28,14 +28,8 @@ function somePermits(
   };
   const opened = { mirror: { meta: { get: (key: string) => meta.get(key) ?? null } } };
   const supervisor = { opened, settings: { config: { baseUrl: "https://service.example" } } };
-  const permits = createFleetPermits(
-    lease,
-    { setAccount },
-    null,
-    60_000,
-    () => supervisor as unknown as CompanySupervisor,
-    { clock: time, log },
-  );
+  const held = () => supervisor as unknown as CompanySupervisor;
+  const permits = createFleetPermits(lease, { setAccount }, null, 60_000, held, { clock: time, log });
   const guarded = permits.guard({
     admit: () => Promise.resolve({ answered: () => undefined, lost: () => undefined }),
     view: () => ({ limit: null, granted: 0, remaining: null, waitMs: 0 }),

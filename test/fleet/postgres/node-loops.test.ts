@@ -6,7 +6,7 @@ import { eventually } from "../../support/eventually.ts";
 import { recordingLog } from "../../support/terminal/terminal.ts";
 
 /** Repeats steps until `end`; each fails while `isAway` names it, and then is in `failed`. */
-function repeating(steps: readonly { readonly what: string; readonly needsStore?: boolean }[]) {
+function repeating(...steps: readonly { readonly what: string; readonly needsStore?: boolean }[]) {
   const { log, records } = recordingLog();
   const loops = createNodeLoops(systemClock, log);
   const ofStore = createNodeLoops(systemClock, log, "the store is reached again");
@@ -29,10 +29,8 @@ function repeating(steps: readonly { readonly what: string; readonly needsStore?
 
 // Fault: disk | the store is away, while Postgres is there | a node's steps | the node stays ready to store deliveries, and says what fails and when it succeeds again
 test("a step that fails for want of the store makes the node no less ready", async () => {
-  const { loops, isAway, said, end } = repeating([
-    { what: "noting", needsStore: true },
-    { what: "taking jobs" },
-  ]);
+  const noting = { what: "noting", needsStore: true };
+  const { loops, isAway, said, end } = repeating(noting, { what: "taking jobs" });
   isAway.add("noting");
   await eventually(() => said().length === 1, "a failure that is said");
   expect(loops.problem()).toBeNull();
@@ -43,10 +41,7 @@ test("a step that fails for want of the store makes the node no less ready", asy
 });
 
 test("steps that fail for want of Postgres are one line, a problem while it is away, and a line when it is back", async () => {
-  const { loops, isAway, failed, said, end } = repeating([
-    { what: "taking jobs" },
-    { what: "the heartbeat" },
-  ]);
+  const { loops, isAway, failed, said, end } = repeating({ what: "taking jobs" }, { what: "the heartbeat" });
   isAway.add("taking jobs").add("the heartbeat");
   await eventually(() => failed.size === 2 && loops.problem() !== null, "both failures");
   expect(loops.problem()).toMatch(/away/);

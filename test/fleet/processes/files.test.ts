@@ -31,17 +31,14 @@ const filesOf = (manifest: string) =>
 
 /** A command of an operator, whose config names the company and where its mirror and backups are. */
 async function run({ company, secrets, url }: WorkedFleet, cwd: string, line: string, more: object) {
-  const config = {
-    base_url: company.proxy.baseUrl,
-    companies: { acme: { token: "${env:TOKEN0}" } },
-    ...more,
-  };
+  const companies = { acme: { token: "${env:TOKEN0}" } };
+  const config = { base_url: company.proxy.baseUrl, companies, ...more };
   const { code, stdout, stderr } = await runCommand([...line.split(" "), "--json"], {
     cwd: temporaryFolder({ "config.yaml": JSON.stringify({ data_dir: cwd, ...config }) }),
     env: { ...secrets, DATABASE_URL: url },
   });
-  const { companies } = JSON.parse(stdout === "" ? "{}" : stdout) as { companies?: { acme: ArchiveCheck } };
-  return { code, stderr, acme: companies?.acme };
+  const said = JSON.parse(stdout === "" ? "{}" : stdout) as { companies?: { acme: ArchiveCheck } };
+  return { code, stderr, acme: said.companies?.acme };
 }
 
 describeWithPostgres("the files of a company of the fleet", () => {

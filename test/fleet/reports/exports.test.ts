@@ -51,10 +51,8 @@ const csvTo = (out: string) => ({ format: "csv", out, after: "sync", tables: ["p
 describe("exports of a company in a fleet", () => {
   test("are sent to their places when they were made, beside those of others there", async () => {
     const [place, other] = [tempFolder(), tempFolder()];
-    const [first, second] = [
-      await aNode({ ...csvTo(place), tables: ["orders"] }),
-      await aNode(csvTo(place), { ...csvTo(other), format: "xlsx" }),
-    ];
+    const first = await aNode({ ...csvTo(place), tables: ["orders"] });
+    const second = await aNode(csvTo(place), { ...csvTo(other), format: "xlsx" });
     await first.make(7);
     expect(await first.send()).toBe(true);
     await second.make(8);

@@ -49,12 +49,9 @@ describeWithPostgres("fleet status --radar", () => {
       "  new      not read yet",
     ]);
     expect(radar.get("new")).toEqual({ tags: ["vip"], snapshot_at: null, mirror: null, answers: null });
-    expect(radar.get("acme")).toEqual({
-      tags: [],
-      snapshot_at: "1970-01-01T00:00:00.001Z",
-      mirror: { needs_someone: false, ...wellRead },
-      answers: {},
-    });
+    const mirror = { needs_someone: false, ...wellRead };
+    const snapshot_at = "1970-01-01T00:00:00.001Z";
+    expect(radar.get("acme")).toEqual({ tags: [], snapshot_at, mirror, answers: {} });
   });
 
   test("is a command that obeys --tag and --company, and exits 0 whatever it shows", async ({ fleet }) => {

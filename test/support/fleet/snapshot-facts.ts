@@ -12,12 +12,9 @@ export function scopeIn(dataDir: string): CompanySettings {
   return { ...settingsOf(config, company, declaration), resources: [] };
 }
 
-/** What a snapshot says of a mirror without troubles that was read whole then, an hour ago if nothing is said. */
-export function healthyFacts(
-  more: Readonly<Record<string, unknown>> = {},
-  wholeAtMs: number = Date.now() - 3_600_000,
-) {
-  const at = isoTime(wholeAtMs);
+/** What a snapshot says of a mirror without troubles that was read whole an hour ago. */
+export function healthyFacts(more: Readonly<Record<string, unknown>> = {}) {
+  const at = isoTime(Date.now() - 3_600_000);
   const reads = { handed_over: { month: "2026-10", at, changed: 0 }, read_since: at, verified_at: null };
   const radar = { needs_someone: false, token: "accepted", webhook: "receives", ...reads };
   return {

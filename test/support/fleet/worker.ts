@@ -51,11 +51,8 @@ export async function aWorkedFleet(options: SandboxOptions = {}, database?: stri
   };
   const tokens = company.sandbox.companies.map(({ token }, index) => [`TOKEN${index}`, token]);
   /** What nodes read secrets from. */
-  const secrets: Readonly<Record<string, string>> = {
-    DATABASE_URL: url,
-    WEBHOOK_SECRET: secret,
-    ...Object.fromEntries(tokens),
-  };
+  const common = { DATABASE_URL: url, WEBHOOK_SECRET: secret };
+  const secrets: Readonly<Record<string, string>> = { ...common, ...Object.fromEntries(tokens) };
   return { url, postgres, tables, engine, company, add, receive, ownerOf, secrets };
 }
 
