@@ -6,7 +6,11 @@ import { documentDate } from "../../export/plan/period.ts";
 import type { AdjustableLog } from "../../log/log.ts";
 import { isAboutUnknown, isMatch, isRedactable, redactModeOf } from "../../store/snapshot/redaction.ts";
 import type { RedactRule } from "../../store/snapshot/redaction.ts";
-import { tablesOfConnector, type SnapshotTable } from "../../store/snapshot/snapshot-tables.ts";
+import {
+  tablesOfConnector,
+  tablesOfReport,
+  type SnapshotTable,
+} from "../../store/snapshot/snapshot-tables.ts";
 
 /**
  * Checks `report.redact` against the connector's tables, and warns of columns that show the same data unredacted.
@@ -35,6 +39,24 @@ export function checkRedaction(
       hint: `Redact them too, for example with "*.${copies[0]?.split(".")[1] ?? ""}": drop.`,
       columns: copies,
     });
+}
+
+/** Throws MirrorError `config`, with the place of each table of `exports` that no mirror has. */
+export function checkExports(
+  { config, placeOf }: Pick<LoadedConfig, "config" | "placeOf">,
+  declaration: ConnectorDeclaration,
+): void {
+  const named = config.exports.flatMap(({ tables }, entry) =>
+    (tables ?? []).map((name, at) => ({ name, key: ["exports", entry, "tables", at] })),
+  );
+  if (named.length === 0) return;
+  const known = namesOf(tablesOfReport(declaration));
+  const wrong = named.filter(({ name }) => !known.includes(name));
+  if (wrong.length === 0) return;
+  const lines = wrong.map(({ name, key }) => `${placeOf(key)}: ${unknownName("table", name, known)}`);
+  throw new MirrorError("config", lines.join("\n"), {
+    hint: "`fintoro-mirror schema --tables` lists them all",
+  });
 }
 
 const namesOf = (named: readonly { readonly name: string }[]) => named.map(({ name }) => name);

@@ -34,7 +34,7 @@ export async function openContext(
   const configured = loaded ?? (needed === "own" ? valueOr(() => load("when_used"), null) : null);
   const { connector: named } = input.options as { readonly connector?: string };
   const connector = await connectorNamed(environment, named, configured).load();
-  const { checkRedaction } = await import("./check-redaction.ts");
+  const { checkExports, checkRedaction } = await import("./check-redaction.ts");
   const checked = (one: LoadedConfig) => {
     const { name } = connector.declaration;
     if (one.config.connector !== name) {
@@ -43,6 +43,7 @@ export async function openContext(
       throw new MirrorError("config", `${place} names another connector than ${name} now`, { hint });
     }
     checkRedaction(one, connector.declaration, log);
+    checkExports(one, connector.declaration);
     return one;
   };
   if (loaded) checked(loaded);

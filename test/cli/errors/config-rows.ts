@@ -34,6 +34,7 @@ export const configRows = errorRows(setups, [
   '2 | a time zone that does not exist | sync | (it is "Europe/Bratislav") | config.yaml:5:23: schedule.timezone | must be a time zone such as Europe/Bratislava | schedule: { timezone: Europe/Bratislav }',
   "10 | a data_dir that cannot be made | sync | the database cannot be opened | /proc/mirror | Check that data_dir exists and may be read and written | data_dir: /proc/mirror",
   "2 | a resource that does not exist | sync | must name a resource | config.yaml:5:24: resources.include[0] | Did you mean invoices? | resources: { include: [invoces] }",
+  "2 | an export of a view that does not exist | sync | unknown table v_stok | config.yaml:5:47 | Did you mean v_stock? | exports: [{ format: csv, out: ./csv, tables: [v_stok] }]",
   '2 | an address to listen on without a host | serve | (it is 8787) | config.yaml:5:18: serve.listen | such as "127.0.0.1:8787" | serve: { listen: 8787 }',
   '2 | an address of the command line without a host | serve --listen 8787 | must be an address and a port | --listen | such as "127.0.0.1:8787"',
   "2 | nothing to mirror | serve | no resource is left to mirror | include and exclude | see include | resources: { include: [] }",
