@@ -27,7 +27,7 @@ function recent(table: (typeof tables)[number]): string {
   GROUP BY d.id`;
 }
 
-const turnover = "CASE WHEN count(*) = count(net_eur) THEN sum(net_eur) / 100.0 END AS turnover_eur";
+const turnover = `${sql.ifKnown("net_eur", sql.summed("net_eur"))} AS turnover_eur`;
 
 /** SQL of each client as it is today, and of the company as on its newest document, in the same columns. */
 const parties = `SELECT 'client' AS party, k.id AS client_id, ${"name subject_id tax_id vat_id street city zip email"

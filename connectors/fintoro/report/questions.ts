@@ -1,10 +1,10 @@
 import { counted } from "../../../src/base/units.ts";
 import type { ReportQuestion } from "../../../src/connector/report-view.ts";
+import { ifKnown } from "./view-sql.ts";
 
-/** SQL of a sum; null, never a partial sum, where one of its values is unknown. */
-const sum = (column: string) => `CASE WHEN count(*) = count(${column}) THEN sum(${column}) END`;
+const sum = (column: string) => ifKnown(column, `sum(${column})`);
 
-/** The same as a column: SQLite adds doubles, so it is rounded to cents. */
+/** The sum as a column: SQLite adds doubles, so it is rounded to cents. */
 const total = (column: string) => `round(${sum(column)}, 2) AS ${column}`;
 
 /** What people ask that one look at a view does not answer: a choice, an order or a sum on top of it. */

@@ -71,7 +71,7 @@ GROUP BY buyer, client_id, currency, age`,
 };
 
 /** SQL of the sum of an invoice's open credit notes, as a positive amount; null where one is not known. */
-const creditsOf = (amount: string) => `CASE WHEN count(*) = count(${amount}) THEN -sum(${amount}) END`;
+const creditsOf = (amount: string) => sql.ifKnown(amount, `-sum(${amount})`);
 const creditSums = `(SELECT d.invoice_id AS invoice_id, d.currency_id AS currency_id,
     ${creditsOf(sql.cents("d.to_be_paid"))} AS credit, ${creditsOf(sql.euroCents("d.to_be_paid"))} AS credit_eur
   FROM ${sql.withCurrency("credit_notes")} WHERE ${sql.isOpenCredit()} GROUP BY d.invoice_id, d.currency_id)`;

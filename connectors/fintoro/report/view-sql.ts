@@ -28,9 +28,13 @@ export function amountOf(column: string, name = column, rate = rateOf): string {
   return inUnits(name, cents(`d.${column}`), euroCents(`d.${column}`, rate));
 }
 
+/** SQL of a sum that is null, never a partial sum, where a value of the column is unknown. */
+export const ifKnown = (column: string, sum: string) =>
+  `CASE WHEN count(*) = count(${column}) THEN ${sum} END`;
+
 /** SQL of two columns: a sum of cents, and one of cents of EUR; null if one of its values, or of those in `known`, is null. */
 export function sums(name: string, column = name, inEuro = `${column}_eur`, known = inEuro): string {
-  return `${summed(column)} AS ${name}, CASE WHEN count(*) = count(${known}) THEN ${summed(inEuro)} END AS ${name}_eur`;
+  return `${summed(column)} AS ${name}, ${ifKnown(known, summed(inEuro))} AS ${name}_eur`;
 }
 
 /** SQL of a sum's term that counts only where the condition holds. */
