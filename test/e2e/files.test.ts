@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { hash } from "node:crypto";
 import {
   appendFileSync,
@@ -14,12 +13,11 @@ import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { ArchiveCheck } from "../../src/files/check-archive.ts";
 import type { DocumentFile } from "../../src/state/files/stored-files.ts";
-import { endOf, runCommand } from "../support/program/cli.ts";
+import { endOf, runCommand, runProgram } from "../support/program/cli.ts";
 import { aCompany, aMirroredCompany, sync, type Company } from "../support/company/company.ts";
 import { count, look } from "../support/truth/compare.ts";
 import { startIn, writeServeConfig } from "../support/program/serve.ts";
-import { eventually, longestWaitMs } from "../support/eventually.ts";
-import { processEnv, program } from "../support/program/process-env.ts";
+import { eventually } from "../support/eventually.ts";
 import { forbidden } from "../support/company/proxy.ts";
 import { liveIds } from "../support/verify/verify.ts";
 
@@ -268,16 +266,9 @@ test("what was removed is fetched or linked again; a backup holds each content o
 const modeOf = (place: string) => statSync(place).mode & 0o777;
 
 /** The real program under a umask by which everybody may read and write what is made. */
-async function runOpen(company: Company, ...args: string[]): Promise<void> {
-  const script = ["-c", 'umask 0; exec "$@"', "sh", process.execPath, program, ...args];
-  const { folder: cwd } = company;
-  const child = spawn("/bin/sh", script, {
-    cwd,
-    env: processEnv(),
-    timeout: longestWaitMs,
-    killSignal: "SIGKILL",
-  });
-  const { code, stderr } = await endOf(child);
+async function runOpen({ folder: cwd }: Company, ...args: string[]): Promise<void> {
+  const nodeOptions = ["--import", "data:text/javascript,process.umask(0)"];
+  const { code, stderr } = await runProgram(args, { cwd, nodeOptions });
   expect({ code, stderr }).toMatchObject({ code: 0 });
 }
 
@@ -301,7 +292,7 @@ function madeIn({ folder }: Company) {
 
 const exported = "exports: [{ format: csv, out: ./out/files, after: sync, tables: [invoices] }]";
 
-// Fault: files | a umask by which everybody may read what is made | the real program's shell | folders 0700, files 0600
+// Fault: files | a umask by which everybody may read what is made | the umask that the real program begins with | folders 0700, files 0600
 test("whatever the umask, what is made is the owner's alone, and a mode that somebody chose stays", async () => {
   const company = await aCompany({ records: 2 });
   writeServeConfig(company, `data_dir: ./data/deep\nschedule: { sync: off }\n${exported}`);

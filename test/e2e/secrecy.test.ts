@@ -1,9 +1,10 @@
-import type { ChildProcess } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
+import { eventually } from "../support/eventually.ts";
 import { aCompany, type Company } from "../support/company/company.ts";
 import { endOf, startProgram } from "../support/program/cli.ts";
+import { outputOf } from "../support/program/process-env.ts";
 import { writeServeConfig } from "../support/program/serve.ts";
 import { odd } from "../support/sandbox/odd-answers.ts";
 
@@ -19,16 +20,6 @@ function filesWithToken({ folder, sandbox }: Company): string[] {
     .filter((file) => encodingsOf(sandbox.token).some((encoded) => readFileSync(file).includes(encoded)));
 }
 
-/** Interrupts the process once its stderr shows enough: how long that takes is the machine's affair. */
-function interruptAfter(child: ChildProcess, isEnough: (said: string) => boolean): void {
-  let said = "";
-  child.stderr?.on("data", (text: string) => {
-    const wasEnough = isEnough(said);
-    said += text;
-    if (!wasEnough && isEnough(said)) child.kill("SIGINT");
-  });
-}
-
 // Fault: secrets | the service echoes the token in errors | the sandbox, for two lists, with verbose output | the token is in no file and no output, in no encoding (I9)
 test("the token (I9) stands in no file of data_dir and in no output, verbose, even when the service echoes it in errors", async () => {
   const company = await aCompany();
@@ -37,9 +28,11 @@ test("the token (I9) stands in no file of data_dir and in no output, verbose, ev
   company.suffer({ ...odd("echo_token"), match: { path: /^.(suppliers|orders)/ } });
   const child = startProgram(["sync", "-v", "--json"], { cwd: company.folder, env });
   const ended = endOf(child);
-  interruptAfter(child, (said) =>
-    [/suppliers.*Server Error/, /orders.*Server Error/].every((one) => one.test(said)),
-  );
+  const said = outputOf(child);
+  const isSaid = () =>
+    [/suppliers.*Server Error/, /orders.*Server Error/].every((one) => one.test(said.stderr));
+  await eventually(isSaid, "both errors");
+  child.kill("SIGINT");
   const { stdout, stderr, code } = await ended;
   expect([code, stderr]).toEqual([130, expect.stringMatching(/Server Error/)]);
   for (const encoded of encodingsOf(company.sandbox.token)) expect(stdout + stderr).not.toContain(encoded);
