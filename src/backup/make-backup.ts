@@ -14,8 +14,17 @@ import { readFile } from "../files/published-files.ts";
 import { assertThere } from "../store/database.ts";
 import { takeWriterLock } from "../store/writer-lock.ts";
 import { copyMirror } from "./copy-mirror.ts";
-import { documentsPrefix, idOfBackup, keyName, manifestName, mirrorName } from "./stored-backups.ts";
-import { readBackups, retiredKeysName, type BackupFile, type BackupManifest } from "./stored-backups.ts";
+import {
+  documentsPrefix,
+  idOfBackup,
+  keyName,
+  manifestName,
+  mirrorName,
+  readBackups,
+  retiredKeysName,
+  type BackupFile,
+  type BackupManifest,
+} from "./stored-backups.ts";
 
 interface BackupParts {
   /** Where the config's webhook secrets are from, in its order; null: webhook keys are left out. */

@@ -18,8 +18,16 @@ import { takeWriterLock } from "../store/writer-lock.ts";
 import { isSameCompany } from "../sync/identity/identify.ts";
 import { assertSameMirror, assertSound, freePlace, readMirrorContent } from "./copy-mirror.ts";
 import type { MirrorContent } from "./copy-mirror.ts";
-import { documentsPrefix, idOfBackup, keyName, manifestName, mirrorName } from "./stored-backups.ts";
-import { parseBackupManifest, readBackups, retiredKeysName } from "./stored-backups.ts";
+import {
+  documentsPrefix,
+  idOfBackup,
+  keyName,
+  manifestName,
+  mirrorName,
+  parseBackupManifest,
+  readBackups,
+  retiredKeysName,
+} from "./stored-backups.ts";
 import type { BackupManifest } from "./stored-backups.ts";
 
 interface RestoreParts {

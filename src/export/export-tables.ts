@@ -5,8 +5,15 @@ import type { Snapshot } from "../state/mirror-snapshot.ts";
 import { seqAt } from "../state/log-identity.ts";
 import { redactionsOf } from "../store/snapshot/redaction.ts";
 import type { SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
-import { belowOut, fromManifest, keptFiles, manifestPath } from "./files/export-manifest.ts";
-import { readManifest, removedFiles, workbookPath } from "./files/export-manifest.ts";
+import {
+  belowOut,
+  fromManifest,
+  keptFiles,
+  manifestPath,
+  readManifest,
+  removedFiles,
+  workbookPath,
+} from "./files/export-manifest.ts";
 import type { ExportManifest, ManifestFile } from "./files/export-manifest.ts";
 import { hasContent, manifestText } from "../base/files/hashed-file.ts";
 import { Staging } from "./files/staging.ts";

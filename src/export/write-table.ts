@@ -8,8 +8,15 @@ import { csvHead } from "./csv/csv-writer.ts";
 import { filePath, fromManifest, type ManifestFile, type TableFacts } from "./files/export-manifest.ts";
 import { writeNewFile } from "../base/files/hashed-file.ts";
 import type { Staging } from "./files/staging.ts";
-import { maxRowGroupRows, parquetFooter, parquetMagic, TypeOverflow } from "./parquet/parquet-types.ts";
-import { widerType, type ParquetFile, type RowGroup } from "./parquet/parquet-types.ts";
+import {
+  maxRowGroupRows,
+  parquetFooter,
+  parquetMagic,
+  TypeOverflow,
+  widerType,
+  type ParquetFile,
+  type RowGroup,
+} from "./parquet/parquet-types.ts";
 import { numberedRanges, type LaidOutPart, type TableExport } from "./plan/export-plan.ts";
 import type { ExportParts, ExportRequest } from "./plan/export-request.ts";
 import type { EncodedRows, Encoding } from "./threads/encoder.ts";

@@ -8,8 +8,13 @@ import type { FileKind } from "../connector/resource.ts";
 import { guarded, type Db } from "../store/database.ts";
 import { readArchivePosition, type ArchivePosition } from "../state/meta.ts";
 import { StoredFiles, type DocumentFile, type FileRead } from "../state/files/stored-files.ts";
-import { appendToManifest, emptyPosition, filesAfter, goesOnFrom } from "./archive-manifest.ts";
-import { readArchiveManifest } from "./archive-manifest.ts";
+import {
+  appendToManifest,
+  emptyPosition,
+  filesAfter,
+  goesOnFrom,
+  readArchiveManifest,
+} from "./archive-manifest.ts";
 import type { ManifestEntry, PresentEntry } from "./archive-manifest.ts";
 import { pathKey } from "./file-names.ts";
 

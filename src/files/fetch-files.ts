@@ -6,8 +6,12 @@ import type { Log } from "../base/logger.ts";
 import { forEachAtOnce } from "../base/semaphore.ts";
 import { pathOf, type RecordFiles } from "../connector/resource.ts";
 import type { Transport } from "../connector/transport.ts";
-import type { PendingFiles, FilesQuestion, PendingRecord } from "../state/files/pending-files.ts";
-import type { FiledResource } from "../state/files/pending-files.ts";
+import type {
+  PendingFiles,
+  FilesQuestion,
+  PendingRecord,
+  FiledResource,
+} from "../state/files/pending-files.ts";
 import type { FileRead, StoredFiles } from "../state/files/stored-files.ts";
 import type { FileArchive, NewFile } from "./archive.ts";
 import { hashOf } from "../base/files/hashed-file.ts";

@@ -4,8 +4,15 @@ import { MirrorError, valueOr } from "../base/errors.ts";
 import { openDatabase, readDatabase, type Db } from "../store/database.ts";
 import { quoted } from "../store/sql-text.ts";
 import { pause } from "./build-report.ts";
-import { assertSoundReport, attachReport, nextOf, pageSizeFor } from "./report-file.ts";
-import { publishFile, removeNext, type PublishedFile } from "./report-file.ts";
+import {
+  assertSoundReport,
+  attachReport,
+  nextOf,
+  pageSizeFor,
+  publishFile,
+  removeNext,
+  type PublishedFile,
+} from "./report-file.ts";
 import { indexSql } from "./report-layout.ts";
 
 interface CombineParts {

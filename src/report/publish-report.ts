@@ -8,8 +8,14 @@ import { attachBelow } from "../store/snapshot/overlay.ts";
 import { buildReport, pause, redeclareTables, updateReport, type ReportDraft } from "./build-report.ts";
 import { changeAt, originOf, readLastReport, sameOrigin, writeFacts } from "./report-facts.ts";
 import type { LastReport, ReportOrigin } from "./report-facts.ts";
-import { assertSoundReport, attachReport, copyReport } from "./report-file.ts";
-import { nextOf, pageSizeFor, publishFile } from "./report-file.ts";
+import {
+  assertSoundReport,
+  attachReport,
+  copyReport,
+  nextOf,
+  pageSizeFor,
+  publishFile,
+} from "./report-file.ts";
 import { layoutOf } from "./report-layout.ts";
 
 /** `anew`: from the mirror alone; `changes`: a copy of the last report, with what changed since. */

@@ -3,8 +3,12 @@ import { MirrorError, messageOf, type ErrorKind } from "../base/errors.ts";
 import type { WorkKind } from "../base/lane.ts";
 import type { Log } from "../base/logger.ts";
 import { formatDuration } from "../base/units.ts";
-import { ContradictionError, InvalidError } from "../connector/service-errors.ts";
-import { NotFoundError, ServiceError } from "../connector/service-errors.ts";
+import {
+  ContradictionError,
+  InvalidError,
+  NotFoundError,
+  ServiceError,
+} from "../connector/service-errors.ts";
 import { backoffMs, retries } from "./retry-limits.ts";
 
 interface FailedItem {

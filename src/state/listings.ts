@@ -2,8 +2,15 @@ import { sql } from "kysely";
 import { assert } from "../base/errors.ts";
 import { recordId, type RecordId } from "../base/ids.ts";
 import type { OwnRow } from "../store/own-tables/mirror-tables.ts";
-import { insertRow, parseStored, removeRows, Repository } from "../store/own-tables/statement.ts";
-import { selectRows, statement, updateRows } from "../store/own-tables/statement.ts";
+import {
+  insertRow,
+  parseStored,
+  removeRows,
+  Repository,
+  selectRows,
+  statement,
+  updateRows,
+} from "../store/own-tables/statement.ts";
 import type { ListRef } from "./sweeps.ts";
 
 /** A list while it is read. The variant of a parent's list is `clients:17`. */

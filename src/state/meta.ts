@@ -2,8 +2,15 @@ import { createHash } from "node:crypto";
 import { isoTime } from "../base/clock.ts";
 import { isObject } from "../json/literal.ts";
 import { inTransaction, type Db } from "../store/database.ts";
-import { highest, insertRow, parseStored, removeRows, Repository } from "../store/own-tables/statement.ts";
-import { selectRows, updateRows } from "../store/own-tables/statement.ts";
+import {
+  highest,
+  insertRow,
+  parseStored,
+  removeRows,
+  Repository,
+  selectRows,
+  updateRows,
+} from "../store/own-tables/statement.ts";
 
 /** Small facts about the mirror itself by key, as JSON, in table `_meta`. */
 export class Meta extends Repository {

@@ -2,8 +2,14 @@ import { createHmac } from "node:crypto";
 import { MirrorError } from "../base/errors.ts";
 import type { ConnectorDeclaration } from "../connector/connector-declaration.ts";
 import { Changes } from "../store/apply/change-log.ts";
-import { createRedaction, installRedaction, redactedColumns } from "../store/snapshot/redaction.ts";
-import { redactionOf, type RedactJson, type RedactRule } from "../store/snapshot/redaction.ts";
+import {
+  createRedaction,
+  installRedaction,
+  redactedColumns,
+  redactionOf,
+  type RedactJson,
+  type RedactRule,
+} from "../store/snapshot/redaction.ts";
 import { attachBelow } from "../store/snapshot/overlay.ts";
 import { createSnapshotViews } from "../store/snapshot/snapshot-views.ts";
 import { readLog } from "./log-identity.ts";

@@ -1,8 +1,18 @@
 import { recordId, type RecordId } from "../base/ids.ts";
 import { laneRank, lanes, type Lane, type WorkKind } from "../base/lane.ts";
 import type { OwnRow } from "../store/own-tables/mirror-tables.ts";
-import { among, count, countRows, hasRow, highest, parseStored } from "../store/own-tables/statement.ts";
-import { removeRows, Repository, statement, updateRows } from "../store/own-tables/statement.ts";
+import {
+  among,
+  count,
+  countRows,
+  hasRow,
+  highest,
+  parseStored,
+  removeRows,
+  Repository,
+  statement,
+  updateRows,
+} from "../store/own-tables/statement.ts";
 import { quoted } from "../store/sql-text.ts";
 import type { Records } from "../store/tables/stored-records.ts";
 import { LeaseOrder, type LaneShare } from "./lease-order.ts";

@@ -1,8 +1,15 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { dirname } from "node:path";
 import Database from "better-sqlite3";
-import { codeOf, firstThrown, messageOf, MirrorError } from "../base/errors.ts";
-import { systemProblem, throwIfAborted, valueOr } from "../base/errors.ts";
+import {
+  codeOf,
+  firstThrown,
+  messageOf,
+  MirrorError,
+  systemProblem,
+  throwIfAborted,
+  valueOr,
+} from "../base/errors.ts";
 import { onceFor } from "../base/once-for.ts";
 
 export type Db = Database.Database;

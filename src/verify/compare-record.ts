@@ -7,8 +7,16 @@ import { isShownWhole, type CellsByName } from "../store/apply/previews.ts";
 import { jsonEquals } from "../json/literal.ts";
 import { openTables } from "../state/checks/state-check.ts";
 import { Parents } from "../state/parents.ts";
-import { decodeStored, differencesOf, idsHeld, isAsReceived } from "../store/apply/held-record.ts";
-import { ownerCells, readHeld, rowsOf, type HeldRecord } from "../store/apply/held-record.ts";
+import {
+  decodeStored,
+  differencesOf,
+  idsHeld,
+  isAsReceived,
+  ownerCells,
+  readHeld,
+  rowsOf,
+  type HeldRecord,
+} from "../store/apply/held-record.ts";
 import type { RecordRows } from "../store/tables/table-statements.ts";
 import { isProvisional, textOf, type DecodedRecord } from "../store/apply/merge-rules.ts";
 import type { ResourceTable } from "../store/apply/resource-table.ts";

@@ -16,8 +16,15 @@ import type { Records } from "../store/tables/stored-records.ts";
 import { dataColumns } from "../store/tables/table-layout.ts";
 import { ownerColumns } from "../sync/deletion/deletion.ts";
 import { countRecords } from "../sync/plan/estimate.ts";
-import { compareRecord, differsFromListed, isLiveRow, isSound } from "./compare-record.ts";
-import { versionOf, type MirrorView, type RecordVerdict } from "./compare-record.ts";
+import {
+  compareRecord,
+  differsFromListed,
+  isLiveRow,
+  isSound,
+  versionOf,
+  type MirrorView,
+  type RecordVerdict,
+} from "./compare-record.ts";
 import type { AskedRead, ServiceCopy } from "./service-copy.ts";
 
 /** From and to, ISO days, both included. */

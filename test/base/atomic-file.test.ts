@@ -1,8 +1,13 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { draftOf, freeBytesAt, makeFolders } from "../../src/base/files/atomic-file.ts";
-import { replaceFile, writeFileAtomically } from "../../src/base/files/atomic-file.ts";
+import {
+  draftOf,
+  freeBytesAt,
+  makeFolders,
+  replaceFile,
+  writeFileAtomically,
+} from "../../src/base/files/atomic-file.ts";
 import { recordDiskOrder } from "../support/crash/disk-order.ts";
 import { memoryFolder } from "../support/memory-folder.ts";
 import { tempFolder } from "../support/temporary-folder.ts";

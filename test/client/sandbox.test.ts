@@ -3,8 +3,15 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { SandboxOptions } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import type { Fault } from "../../connectors/fintoro/sandbox/service/faults.ts";
-import { connect, type Connection, type ConnectOptions } from "../../src/index.ts";
-import { ForbiddenError, MirrorError, NotFoundError, ServiceError } from "../../src/index.ts";
+import {
+  connect,
+  type Connection,
+  type ConnectOptions,
+  ForbiddenError,
+  MirrorError,
+  NotFoundError,
+  ServiceError,
+} from "../../src/index.ts";
 import { rejectionOf } from "../support/errors.ts";
 import { entriesOf } from "../support/export/zip.ts";
 import { collect } from "../support/http/client.ts";

@@ -1,8 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { compareWithReference, type Drift } from "../../src/connector/drift/drift.ts";
 import { library } from "../support/connector/connector.ts";
-import { added, addition, breaking, gone, note, said } from "../support/connector/reference.ts";
-import { get, libraryReference, put } from "../support/connector/reference.ts";
+import {
+  added,
+  addition,
+  breaking,
+  gone,
+  note,
+  said,
+  get,
+  libraryReference,
+  put,
+} from "../support/connector/reference.ts";
 
 type Bend = (document: ReturnType<typeof libraryReference>) => void;
 

@@ -9,8 +9,16 @@ import { parseLossless } from "../../src/json/lossless.ts";
 import { maxDepth } from "../../src/json/scan.ts";
 import { errorOf } from "../support/errors.ts";
 import { damaged, damages } from "../support/json/damaged-bytes.ts";
-import { asDoubles, extremeText, listText, nativeIdOf } from "../support/json/json.ts";
-import { natively, readList, recordText, valueText } from "../support/json/json.ts";
+import {
+  asDoubles,
+  extremeText,
+  listText,
+  nativeIdOf,
+  natively,
+  readList,
+  recordText,
+  valueText,
+} from "../support/json/json.ts";
 
 /** A text that JSON.parse takes, and in three of four cases damage to its bytes. */
 function bytesOf(text: fc.Arbitrary<string>) {

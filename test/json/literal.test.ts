@@ -1,7 +1,15 @@
 import { assert, property } from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decimalText, integerOf, isExact, jsonEquals } from "../../src/json/literal.ts";
-import { NumberLiteral, numberLiteral, objectIn, stringifyLossless } from "../../src/json/literal.ts";
+import {
+  decimalText,
+  integerOf,
+  isExact,
+  jsonEquals,
+  NumberLiteral,
+  numberLiteral,
+  objectIn,
+  stringifyLossless,
+} from "../../src/json/literal.ts";
 import { parseLossless } from "../../src/json/lossless.ts";
 import { exactValue, numberText } from "../support/json/json.ts";
 

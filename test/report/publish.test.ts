@@ -1,5 +1,12 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync } from "node:fs";
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import path from "node:path";
 import { describe, expect, onTestFinished } from "vitest";
 import { StoredFiles } from "../../src/state/files/stored-files.ts";

@@ -1,12 +1,25 @@
 import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
-import { ContradictionError, ForbiddenError, InvalidError } from "../../src/connector/service-errors.ts";
-import { NetworkError, NotFoundError, ProtocolError } from "../../src/connector/service-errors.ts";
-import { RateLimitedError, UnauthenticatedError } from "../../src/connector/service-errors.ts";
-import { UnavailableError } from "../../src/connector/service-errors.ts";
+import {
+  ContradictionError,
+  ForbiddenError,
+  InvalidError,
+  NetworkError,
+  NotFoundError,
+  ProtocolError,
+  RateLimitedError,
+  UnauthenticatedError,
+  UnavailableError,
+} from "../../src/connector/service-errors.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
-import { batchRetryPolicy, continuousRetryPolicy } from "../../src/retry/retry-policies.ts";
-import { failureOutcome, mayPass, outageAfter, type Outage } from "../../src/retry/retry-policies.ts";
+import {
+  batchRetryPolicy,
+  continuousRetryPolicy,
+  failureOutcome,
+  mayPass,
+  outageAfter,
+  type Outage,
+} from "../../src/retry/retry-policies.ts";
 import { SetAsideItems } from "../../src/sync/context/run-context.ts";
 import { minuteMs } from "../../src/base/clock.ts";
 import { silentLog, type Log } from "../../src/base/logger.ts";

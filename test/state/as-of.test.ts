@@ -8,8 +8,14 @@ import { findMoment, type MirrorMoment } from "../../src/state/as-of/moment.ts";
 import { overlayAsOf, overlayWithHistory } from "../../src/state/as-of/overlays.ts";
 import { OverlayOutdated } from "../../src/store/snapshot/overlay.ts";
 import { clockAt, publishedContent } from "../support/export/published.ts";
-import { derivedAgain, declarationOf, openHasty } from "../support/mirror/mirror.ts";
-import { resources, openShop, openAgain } from "../support/mirror/mirror.ts";
+import {
+  derivedAgain,
+  declarationOf,
+  openHasty,
+  resources,
+  openShop,
+  openAgain,
+} from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { anyChange, applyChange } from "../support/mirror/shop-history.ts";
 import { tempFolder } from "../support/temporary-folder.ts";

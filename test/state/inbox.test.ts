@@ -4,8 +4,15 @@ import { isoTime } from "../../src/base/clock.ts";
 import { Inbox, InboxView } from "../../src/state/inbox/inbox.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 import { allChanges, rows, texts } from "../support/mirror/store.ts";
-import { about, counted, deliveryOf, eventText, openIngest } from "../support/webhook/webhook.ts";
-import { shopWithEvents, type OpenIngest } from "../support/webhook/webhook.ts";
+import {
+  about,
+  counted,
+  deliveryOf,
+  eventText,
+  openIngest,
+  shopWithEvents,
+  type OpenIngest,
+} from "../support/webhook/webhook.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { EventIds } from "../../src/state/inbox/event-ids.ts";
 import { openShop } from "../support/mirror/mirror.ts";

@@ -15,8 +15,17 @@ import { tempFolder } from "../support/temporary-folder.ts";
 import { person, order } from "../support/mirror/shop-records.ts";
 import { endRun, listing } from "../support/mirror/state-rows.ts";
 import { publish, reading } from "../support/export/published.ts";
-import { answersOf, changeDaily, daysAgo, loggedChanges, makeRuns } from "../support/mirror/prune.ts";
-import { prune, pruneMs, replayOver, stoppedClock } from "../support/mirror/prune.ts";
+import {
+  answersOf,
+  changeDaily,
+  daysAgo,
+  loggedChanges,
+  makeRuns,
+  prune,
+  pruneMs,
+  replayOver,
+  stoppedClock,
+} from "../support/mirror/prune.ts";
 import { dump } from "../support/truth/compare.ts";
 import { liveRecords, put, remove, rows, stampOf, texts, written } from "../support/mirror/store.ts";
 import { about, deliveryOf, openIngest } from "../support/webhook/webhook.ts";

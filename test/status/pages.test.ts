@@ -2,8 +2,15 @@ import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { workerStates } from "../../src/sync/event-worker/worker-status.ts";
 import type { CompanyStatusView } from "../../src/status/company-view.ts";
-import { companyView, daemonPages, lookedAtMs, metricLines } from "../support/status/company-view.ts";
-import { schemaChange, service, waitingEvents } from "../support/status/company-view.ts";
+import {
+  companyView,
+  daemonPages,
+  lookedAtMs,
+  metricLines,
+  schemaChange,
+  service,
+  waitingEvents,
+} from "../support/status/company-view.ts";
 import { servePages } from "../support/webhook/webhook.ts";
 
 async function read(path: string, ...views: readonly CompanyStatusView[]) {

@@ -4,8 +4,20 @@ import { openShop, declarationOf, resourceOf, openAgain } from "../support/mirro
 import { test } from "../support/mirror/shop-test.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { order, person } from "../support/mirror/shop-records.ts";
-import { allChanges, liveRecords, put, putAs, stampOf, remove } from "../support/mirror/store.ts";
-import { brokenLinks, replay, rows, startMs, texts, written } from "../support/mirror/store.ts";
+import {
+  allChanges,
+  liveRecords,
+  put,
+  putAs,
+  stampOf,
+  remove,
+  brokenLinks,
+  replay,
+  rows,
+  startMs,
+  texts,
+  written,
+} from "../support/mirror/store.ts";
 
 const logged = (mirror: Mirror) => texts(mirror, "SELECT seq, op, record_id FROM _changes ORDER BY seq");
 

@@ -7,8 +7,20 @@ import { rejectionOf } from "../support/errors.ts";
 import { derivedAgain, openHasty, openShop, withPeople, openAgain } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { order as orderOf, person, twoLines } from "../support/mirror/shop-records.ts";
-import { allChanges, brokenLinks, liveRecords, put, putPreview } from "../support/mirror/store.ts";
-import { remove, replay, row, rows, stampOf, texts, written } from "../support/mirror/store.ts";
+import {
+  allChanges,
+  brokenLinks,
+  liveRecords,
+  put,
+  putPreview,
+  remove,
+  replay,
+  row,
+  rows,
+  stampOf,
+  texts,
+  written,
+} from "../support/mirror/store.ts";
 
 const order = (id: number, more: object = {}) => orderOf(id, { lines: twoLines, ...more });
 

@@ -5,8 +5,22 @@ import type { ReadStamp } from "../../src/store/apply/read-stamp.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { person, listed, order } from "../support/mirror/shop-records.ts";
-import { allChanges, liveRecords, preview, put, putPreview, remove } from "../support/mirror/store.ts";
-import { replay, row, rows, send, stampOf, startMs, texts, written } from "../support/mirror/store.ts";
+import {
+  allChanges,
+  liveRecords,
+  preview,
+  put,
+  putPreview,
+  remove,
+  replay,
+  row,
+  rows,
+  send,
+  stampOf,
+  startMs,
+  texts,
+  written,
+} from "../support/mirror/store.ts";
 
 describe("I3: a read applies only where it was sent after the last applied read was received", () => {
   test("a list that writes the same otherwise holds back the reads sent before it", ({ mirror }) => {

@@ -6,8 +6,17 @@ import type { Mirror } from "../../src/state/mirror.ts";
 import { openHasty, withPeople, declarationOf, openAgain } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { order, person } from "../support/mirror/shop-records.ts";
-import { allChanges, brokenLinks, liveRecords } from "../support/mirror/store.ts";
-import { put, putAs, replay, row, rows, texts } from "../support/mirror/store.ts";
+import {
+  allChanges,
+  brokenLinks,
+  liveRecords,
+  put,
+  putAs,
+  replay,
+  row,
+  rows,
+  texts,
+} from "../support/mirror/store.ts";
 
 /** The columns of a table besides those the connector gave it. */
 function grownColumns(mirror: Mirror, table: string): string[] {

@@ -1,8 +1,14 @@
 import { describe, expect } from "vitest";
 import { declaration as fintoro } from "../../connectors/fintoro/declaration.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
-import { assertOnlyIdMissing, dataCells, judgeBytes } from "../../src/store/apply/merge-rules.ts";
-import { saysTheSame, textOf, type Fence } from "../../src/store/apply/merge-rules.ts";
+import {
+  assertOnlyIdMissing,
+  dataCells,
+  judgeBytes,
+  saysTheSame,
+  textOf,
+  type Fence,
+} from "../../src/store/apply/merge-rules.ts";
 import type { JsonObject } from "../../src/json/literal.ts";
 import { toRow } from "../../src/store/tables/row-decoder.ts";
 import { planTable } from "../../src/store/tables/table-plan.ts";
@@ -11,8 +17,15 @@ import { test } from "../support/mirror/shop-test.ts";
 import { order, person } from "../support/mirror/shop-records.ts";
 import { put, putPreview, rows, send, stampOf, startMs } from "../support/mirror/store.ts";
 import { isoTime } from "../../src/base/clock.ts";
-import { differencesOf, idsHeld, isAsReceived, readEachHeld } from "../../src/store/apply/held-record.ts";
-import { readHeld, rowsOf, type HeldRecord } from "../../src/store/apply/held-record.ts";
+import {
+  differencesOf,
+  idsHeld,
+  isAsReceived,
+  readEachHeld,
+  readHeld,
+  rowsOf,
+  type HeldRecord,
+} from "../../src/store/apply/held-record.ts";
 
 const plan = planTable(resourceOf("orders"));
 const decoded = (record: JsonObject) => ({ record, row: toRow(plan, record) });

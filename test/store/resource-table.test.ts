@@ -5,8 +5,20 @@ import type { Mirror } from "../../src/state/mirror.ts";
 import { openShop, openAgain } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { listed, order, person } from "../support/mirror/shop-records.ts";
-import { allChanges, preview, put, putAs, putPreview, remove } from "../support/mirror/store.ts";
-import { row, rows, stampOf, startMs, texts, written } from "../support/mirror/store.ts";
+import {
+  allChanges,
+  preview,
+  put,
+  putAs,
+  putPreview,
+  remove,
+  row,
+  rows,
+  stampOf,
+  startMs,
+  texts,
+  written,
+} from "../support/mirror/store.ts";
 
 /** `0 3 x`: place, id and title. */
 const lines = (mirror: Mirror, id: number) =>

@@ -4,8 +4,14 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/json/literal.ts";
 import { parseLossless } from "../../src/json/lossless.ts";
 import { planTable, sqlTypes, type TablePlan, type ColumnScalar } from "../../src/store/tables/table-plan.ts";
-import { cellValue, decodingVersion, nullIfOdd, OddValue } from "../../src/store/tables/row-decoder.ts";
-import { toRow, type Row } from "../../src/store/tables/row-decoder.ts";
+import {
+  cellValue,
+  decodingVersion,
+  nullIfOdd,
+  OddValue,
+  toRow,
+  type Row,
+} from "../../src/store/tables/row-decoder.ts";
 import { resourceOf } from "../support/mirror/mirror.ts";
 
 const ordersPlan = () => planTable(resourceOf("orders"));

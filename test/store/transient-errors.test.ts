@@ -3,8 +3,14 @@ import { systemClock } from "../../src/base/clock.ts";
 import { MirrorError } from "../../src/base/errors.ts";
 import { silentLog } from "../../src/base/logger.ts";
 import { inTransaction, isBusy, openDatabase, type Db } from "../../src/store/database.ts";
-import { createBusyRetry, createErrorGuard, LoopTurns } from "../../src/store/transient-errors.ts";
-import { retryInTurn, retryWhileBusy, shareTurns } from "../../src/store/transient-errors.ts";
+import {
+  createBusyRetry,
+  createErrorGuard,
+  LoopTurns,
+  retryInTurn,
+  retryWhileBusy,
+  shareTurns,
+} from "../../src/store/transient-errors.ts";
 import { rejectionOf } from "../support/errors.ts";
 import { fastClock } from "../support/company/company.ts";
 import { openShop } from "../support/mirror/mirror.ts";

@@ -1,9 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { dayMs, isoTime } from "../../src/base/clock.ts";
 import { sweepKey, variantsOf } from "../../src/state/sweeps.ts";
-import { dueLists, listRequests, listsRead } from "../../src/sync/plan/initial-work.ts";
-import { planSweeps, planWholeLists } from "../../src/sync/plan/initial-work.ts";
-import { listAgeMs, type Unfinished } from "../../src/sync/plan/initial-work.ts";
+import {
+  dueLists,
+  listRequests,
+  listsRead,
+  planSweeps,
+  planWholeLists,
+  listAgeMs,
+  type Unfinished,
+} from "../../src/sync/plan/initial-work.ts";
 import { wholeListSettings } from "../../src/runs/company-run.ts";
 import { resourceOf } from "../support/mirror/mirror.ts";
 import { startMs } from "../support/mirror/store.ts";

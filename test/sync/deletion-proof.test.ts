@@ -1,8 +1,7 @@
 import { describe, expect } from "vitest";
 import { dayMs, minuteMs } from "../../src/base/clock.ts";
 import { handleFailure } from "../../src/sync/apply/handle-failure.ts";
-import { deletionVerdict, probeRoute } from "../../src/sync/deletion/deletion.ts";
-import { mayRemove, massDeleteLimit } from "../../src/sync/deletion/deletion.ts";
+import { deletionVerdict, probeRoute, mayRemove, massDeleteLimit } from "../../src/sync/deletion/deletion.ts";
 import { longestDelayMs, type WorkItem } from "../../src/state/work-item.ts";
 import type { AnswerContext, RunContext } from "../../src/sync/context/run-context.ts";
 import { openHasty } from "../support/mirror/mirror.ts";
@@ -11,8 +10,17 @@ import { note, person } from "../support/mirror/shop-records.ts";
 import { work, workItem } from "../support/mirror/state-rows.ts";
 import { put, row, startMs } from "../support/mirror/store.ts";
 import { notFound } from "../support/errors.ts";
-import { answerTo, childPage, detail, detailWork, leased, page } from "../support/mirror/run.ts";
-import { runContextOf, stillClock, waiting } from "../support/mirror/run.ts";
+import {
+  answerTo,
+  childPage,
+  detail,
+  detailWork,
+  leased,
+  page,
+  runContextOf,
+  stillClock,
+  waiting,
+} from "../support/mirror/run.ts";
 
 const missing = "No query results for model [Person] 7";
 

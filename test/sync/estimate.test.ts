@@ -1,8 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { ForbiddenError, UnavailableError } from "../../src/connector/service-errors.ts";
 import type { ServiceRequest, Transport } from "../../src/connector/transport.ts";
-import { estimateRun, minutesFor, minutesText, planRun, scrubText } from "../../src/sync/plan/estimate.ts";
-import { countRecords } from "../../src/sync/plan/estimate.ts";
+import {
+  estimateRun,
+  minutesFor,
+  minutesText,
+  planRun,
+  scrubText,
+  countRecords,
+} from "../../src/sync/plan/estimate.ts";
 import { resourceOf } from "../support/mirror/mirror.ts";
 import { answerOf } from "../support/mirror/whole-run.ts";
 

@@ -1,8 +1,7 @@
 import { describe, expect } from "vitest";
-import { listAgeMs } from "../../src/sync/plan/initial-work.ts";
+import { listAgeMs, addInitialWork, refreshLists } from "../../src/sync/plan/initial-work.ts";
 import { mostQuarantined, queueScrub } from "../../src/sync/plan/read-reasons.ts";
 import { childList } from "../../src/sync/plan/list-reads.ts";
-import { addInitialWork, refreshLists } from "../../src/sync/plan/initial-work.ts";
 import { useScrubDay } from "../../src/sync/plan/scrub.ts";
 import { createRunContext, type RunContext } from "../../src/sync/context/run-context.ts";
 import { openHasty, resourceOf } from "../support/mirror/mirror.ts";

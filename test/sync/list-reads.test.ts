@@ -2,8 +2,14 @@ import { describe, expect } from "vitest";
 import { InvalidError } from "../../src/connector/service-errors.ts";
 import type { ListForm } from "../../src/extract/work-request.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
-import { listPage, queueOtherForm, queueOtherPages, queueStaleList } from "../../src/sync/plan/list-reads.ts";
-import { queueSweepAgain, otherListForm } from "../../src/sync/plan/list-reads.ts";
+import {
+  listPage,
+  queueOtherForm,
+  queueOtherPages,
+  queueStaleList,
+  queueSweepAgain,
+  otherListForm,
+} from "../../src/sync/plan/list-reads.ts";
 import { openHasty, resourceOf } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { startMs, texts } from "../support/mirror/store.ts";

@@ -8,8 +8,19 @@ import { openHasty } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { note, order, person } from "../support/mirror/shop-records.ts";
 import { put, rows, stampOf, startMs, written } from "../support/mirror/store.ts";
-import { answerTo, childPage, detail, detailWork, leaseNext, leased, page } from "../support/mirror/run.ts";
-import { removeProven, runContextOf, stillClock, waiting } from "../support/mirror/run.ts";
+import {
+  answerTo,
+  childPage,
+  detail,
+  detailWork,
+  leaseNext,
+  leased,
+  page,
+  removeProven,
+  runContextOf,
+  stillClock,
+  waiting,
+} from "../support/mirror/run.ts";
 
 const odd = (id: number) => ({ ...person(id), score: "many" });
 const at = (mirror: Mirror, ms: number) => stampOf(mirror, { receivedAtMs: startMs + ms });

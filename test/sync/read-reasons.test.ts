@@ -2,8 +2,14 @@ import { describe, expect } from "vitest";
 import type { Resource } from "../../src/connector/resource.ts";
 import type { WorkItem } from "../../src/state/work-item.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
-import { queueOrphans, queueOverlapped } from "../../src/sync/plan/read-reasons.ts";
-import { queueQuarantined, queueRecheck, queueRecord, queueScrub } from "../../src/sync/plan/read-reasons.ts";
+import {
+  queueOrphans,
+  queueOverlapped,
+  queueQuarantined,
+  queueRecheck,
+  queueRecord,
+  queueScrub,
+} from "../../src/sync/plan/read-reasons.ts";
 import { withdrawScrub } from "../../src/sync/plan/scrub.ts";
 import { openHasty, resourceOf } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";

@@ -4,10 +4,25 @@ import { dayMs, hourMs } from "../../src/base/clock.ts";
 import { date, orNull } from "../../src/connector/record-schema.ts";
 import { defineResource } from "../../src/connector/resource.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
-import { scrubAgeMs, readRecent, readScrubChoice, withdrawScrub } from "../../src/sync/plan/scrub.ts";
-import { readScrubPlan, scrubSources, useScrubDay, type ScrubQuestion } from "../../src/sync/plan/scrub.ts";
-import { chooseScrub, parentsPerRunOf, planScrub, scrubDayAt, scrubLeft } from "../../src/sync/plan/scrub.ts";
-import type { ScrubDay, ScrubFacts, ScrubSettings, ScrubToday } from "../../src/sync/plan/scrub.ts";
+import {
+  scrubAgeMs,
+  readRecent,
+  readScrubChoice,
+  withdrawScrub,
+  readScrubPlan,
+  scrubSources,
+  useScrubDay,
+  type ScrubQuestion,
+  chooseScrub,
+  parentsPerRunOf,
+  planScrub,
+  scrubDayAt,
+  scrubLeft,
+  type ScrubDay,
+  type ScrubFacts,
+  type ScrubSettings,
+  type ScrubToday,
+} from "../../src/sync/plan/scrub.ts";
 import { openHasty, resourceOf, resources } from "../support/mirror/mirror.ts";
 import { note, order, person } from "../support/mirror/shop-records.ts";
 import { put, stampOf, startMs } from "../support/mirror/store.ts";

@@ -2,10 +2,24 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { declaration } from "../../connectors/fintoro/declaration.ts";
-import { fileCircles, folderCircles, noFamilies, noShards } from "./folders.ts";
-import { smallFolders, uniqueExports, uniqueFiles } from "./folders.ts";
-import { connectorKeepsToItself, importedFiles, knowsNoConnector, libraryInItsFolder } from "./layers.ts";
-import { namesNoTable, ownSqlInItsPlace, pointsDown } from "./layers.ts";
+import {
+  fileCircles,
+  folderCircles,
+  noFamilies,
+  noShards,
+  smallFolders,
+  uniqueExports,
+  uniqueFiles,
+} from "./folders.ts";
+import {
+  connectorKeepsToItself,
+  importedFiles,
+  knowsNoConnector,
+  libraryInItsFolder,
+  namesNoTable,
+  ownSqlInItsPlace,
+  pointsDown,
+} from "./layers.ts";
 import { sizeOf, type Size } from "./size.ts";
 import { documented, speaksPlainly } from "./vocabulary.ts";
 import { cleanText, wellNamed } from "./code-rules.ts";

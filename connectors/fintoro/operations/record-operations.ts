@@ -1,6 +1,14 @@
 import { z } from "zod";
-import { allStated, each, eventName, integer, record, text } from "../../../src/connector/record-schema.ts";
-import { oneOf, orNull } from "../../../src/connector/record-schema.ts";
+import {
+  allStated,
+  each,
+  eventName,
+  integer,
+  record,
+  text,
+  oneOf,
+  orNull,
+} from "../../../src/connector/record-schema.ts";
 import { client, contactTypes, supplier } from "../resources/clients-and-suppliers.ts";
 import * as own from "../resources/company-settings.ts";
 import { businessCase, businessCaseStatus, contactActivityLog, writtenLogTypes } from "../resources/crm.ts";

@@ -5,8 +5,13 @@ import { resourceNamed, type ConnectorDeclaration } from "../../connector/connec
 import type { Snapshot } from "../../state/mirror-snapshot.ts";
 import { quoted } from "../../store/sql-text.ts";
 import type { MonthPeriod } from "../plan/period.ts";
-import { isWithin, manifestText, parseManifest } from "../../base/files/hashed-file.ts";
-import { partsOf, writeNewFile } from "../../base/files/hashed-file.ts";
+import {
+  isWithin,
+  manifestText,
+  parseManifest,
+  partsOf,
+  writeNewFile,
+} from "../../base/files/hashed-file.ts";
 import { Staging } from "../files/staging.ts";
 import { ZipStream } from "../files/zip-stream.ts";
 

@@ -13,8 +13,14 @@ import type { Timeline } from "../postgres/tables/timeline-table.ts";
 import { createCompanyAlerts } from "./company-alerts.ts";
 import { createCompanySnapshots } from "./company-snapshots.ts";
 import { followInbox } from "./drain.ts";
-import { abandonMirror, continuesLocally, createTroubleWatch } from "./local-mirror.ts";
-import { discardMirror, discardReport, noteOwnership } from "./local-mirror.ts";
+import {
+  abandonMirror,
+  continuesLocally,
+  createTroubleWatch,
+  discardMirror,
+  discardReport,
+  noteOwnership,
+} from "./local-mirror.ts";
 import { createMonthPackages } from "./month-packages.ts";
 import { createFleetPermits } from "./permits.ts";
 import type { NodeContext } from "./node-context.ts";

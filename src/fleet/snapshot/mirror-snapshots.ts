@@ -26,8 +26,18 @@ import type { ChangeRow, SnapshotPointer, SnapshotsTable } from "../postgres/tab
 import { epochBase, type Timeline } from "../postgres/tables/timeline-table.ts";
 import type { MirrorTask, PackedMirror } from "./mirror-thread.ts";
 import { addRequests, beginning, readMirrorPosition, readSummary } from "./snapshot-facts.ts";
-import { filesKey, idOfSnapshot, manifestKey, mirrorKey, newestStored } from "./stored-snapshots.ts";
-import { factsOf, pointerOf, positionOf, pruneSnapshots, unpackedOf } from "./stored-snapshots.ts";
+import {
+  filesKey,
+  idOfSnapshot,
+  manifestKey,
+  mirrorKey,
+  newestStored,
+  factsOf,
+  pointerOf,
+  positionOf,
+  pruneSnapshots,
+  unpackedOf,
+} from "./stored-snapshots.ts";
 import type { SnapshotManifest, SnapshotName } from "./stored-snapshots.ts";
 
 interface MirrorSnapshotsParts extends Pick<ProcessContext, "clock" | "log" | "version"> {

@@ -5,8 +5,15 @@ import { ResourceTable } from "../../store/apply/resource-table.ts";
 import { TableContext } from "../../store/apply/table-context.ts";
 import { namesWhatIsAbsent, type Db } from "../../store/database.ts";
 import type { OwnRow } from "../../store/own-tables/mirror-tables.ts";
-import { among, hasRow, insertRow, Repository } from "../../store/own-tables/statement.ts";
-import { selectRows, statement, updateRows } from "../../store/own-tables/statement.ts";
+import {
+  among,
+  hasRow,
+  insertRow,
+  Repository,
+  selectRows,
+  statement,
+  updateRows,
+} from "../../store/own-tables/statement.ts";
 import { quoted } from "../../store/sql-text.ts";
 import { Derivations, derivationVersion } from "../../store/tables/derivations.ts";
 import { knowsResource } from "../../store/tables/stored-records.ts";

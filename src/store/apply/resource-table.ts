@@ -10,13 +10,29 @@ import { dataColumns, rawTable } from "../tables/table-layout.ts";
 import { knownPlan, type NewColumn, type TablePlan } from "../tables/table-plan.ts";
 import { TableStatements } from "../tables/table-statements.ts";
 import { addUnknownColumns, noteOddType, unsharedPlan } from "../tables/unknown-columns.ts";
-import { assertOnlyIdMissing, dataCells, isLive, isProvisional } from "./merge-rules.ts";
-import { judgeBytes, saysTheSame, type DecodedRecord, type Fence } from "./merge-rules.ts";
+import {
+  assertOnlyIdMissing,
+  dataCells,
+  isLive,
+  isProvisional,
+  judgeBytes,
+  saysTheSame,
+  type DecodedRecord,
+  type Fence,
+} from "./merge-rules.ts";
 import { Previews, type CellsByName } from "./previews.ts";
 import { decodeStored, differencesOf, ownerCells, readHeld, rowsOf, type HeldRecord } from "./held-record.ts";
 import type { NewChange } from "./change-log.ts";
-import type { IncomingPreview, IncomingRecord, Overrides, ReadStamp, Source } from "./read-stamp.ts";
-import type { ApplyResult, PreviewResult, Removal } from "./read-stamp.ts";
+import type {
+  IncomingPreview,
+  IncomingRecord,
+  Overrides,
+  ReadStamp,
+  Source,
+  ApplyResult,
+  PreviewResult,
+  Removal,
+} from "./read-stamp.ts";
 import type { TableContext } from "./table-context.ts";
 
 /**

@@ -1,12 +1,22 @@
 import { hintOf, messageOf } from "../../base/errors.ts";
-import { ContradictionError, ForbiddenError } from "../../connector/service-errors.ts";
-import { InvalidError, ServiceError } from "../../connector/service-errors.ts";
+import {
+  ContradictionError,
+  ForbiddenError,
+  InvalidError,
+  ServiceError,
+} from "../../connector/service-errors.ts";
 import { parentOf, recordOf, type ChildPayload, type ListForm } from "../../extract/work-request.ts";
 import { mostRefusedInARow, requireRunId, type AnswerContext } from "../context/run-context.ts";
 import type { Trouble } from "../context/tally.ts";
 import { idInTarget, nameOfTarget } from "../../state/work-item.ts";
-import { deletionVerdict, probeRoute, releaseChildren, removeRecord } from "../deletion/deletion.ts";
-import { holdMassDelete, mayRemove } from "../deletion/deletion.ts";
+import {
+  deletionVerdict,
+  probeRoute,
+  releaseChildren,
+  removeRecord,
+  holdMassDelete,
+  mayRemove,
+} from "../deletion/deletion.ts";
 import { otherListForm, childrenOf, queueOtherForm } from "../plan/list-reads.ts";
 import { queueDependents } from "../plan/dependents.ts";
 import { queueRecord } from "../plan/read-reasons.ts";

@@ -10,8 +10,14 @@ import { recordOf } from "../../extract/work-request.ts";
 import type { BegunList } from "../../state/sweeps.ts";
 import { recordTarget, childTarget, longestDelayMs } from "../../state/work-item.ts";
 import type { WorkQueue } from "../../state/work-queue.ts";
-import type { AnswerContext, ReadContext, RunContext } from "../context/run-context.ts";
-import type { ProbeTrial, Removals, RouteProofs } from "../context/run-context.ts";
+import type {
+  AnswerContext,
+  ReadContext,
+  RunContext,
+  ProbeTrial,
+  Removals,
+  RouteProofs,
+} from "../context/run-context.ts";
 import { childrenOf, queueChildList, queueStaleList } from "../plan/list-reads.ts";
 import { asksForDeletion, queueOverlapped, queueRecord } from "../plan/read-reasons.ts";
 import { backoffMs, retries } from "../../retry/retry-limits.ts";

@@ -3,8 +3,15 @@ import { setImmediate } from "node:timers/promises";
 import { isoTime } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import { ContradictionError } from "../../connector/service-errors.ts";
-import { newestStamp, readCompanyName, readList, readObject } from "../../extract/answers.ts";
-import { pageFacts, walkedFacts, type PageFacts } from "../../extract/answers.ts";
+import {
+  newestStamp,
+  readCompanyName,
+  readList,
+  readObject,
+  pageFacts,
+  walkedFacts,
+  type PageFacts,
+} from "../../extract/answers.ts";
 import type { ListCut, RecordSlice } from "../../json/cut.ts";
 import { parentOf, type ChildPayload, type PagePayload } from "../../extract/work-request.ts";
 import { isObject } from "../../json/literal.ts";

@@ -6,14 +6,33 @@ import { counted } from "../../base/units.ts";
 import type { PageFacts } from "../../extract/answers.ts";
 import { parentOf, type ChildPayload, type PagePayload } from "../../extract/work-request.ts";
 import type { EarlierReadings, ListedPage, Listing, ShownRecords } from "../../state/listings.ts";
-import { changesOf, changesVariant, newestListed, sweepKey } from "../../state/sweeps.ts";
-import { fullPageKey, noteExpected, noteNewest } from "../../state/sweeps.ts";
+import {
+  changesOf,
+  changesVariant,
+  newestListed,
+  sweepKey,
+  fullPageKey,
+  noteExpected,
+  noteNewest,
+} from "../../state/sweeps.ts";
 import type { WorkItem } from "../../state/work-item.ts";
 import { requireRunId, type AnswerContext } from "../context/run-context.ts";
-import { removeRecord, childListComplete, listComplete, ownerKey } from "../deletion/deletion.ts";
-import { holdMassDelete, mayRemove } from "../deletion/deletion.ts";
-import { dropPages, queueHeldList } from "../plan/list-reads.ts";
-import { queueNextPage, queueOtherPages, queueSweepAgain, queueTail } from "../plan/list-reads.ts";
+import {
+  removeRecord,
+  childListComplete,
+  listComplete,
+  ownerKey,
+  holdMassDelete,
+  mayRemove,
+} from "../deletion/deletion.ts";
+import {
+  dropPages,
+  queueHeldList,
+  queueNextPage,
+  queueOtherPages,
+  queueSweepAgain,
+  queueTail,
+} from "../plan/list-reads.ts";
 import { queueOrphans, queueRecord } from "../plan/read-reasons.ts";
 import { judgeReading, judgeWalk, mostIdlePages, nextStep, withPage, type Verdict } from "./reading.ts";
 

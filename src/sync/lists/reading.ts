@@ -1,6 +1,11 @@
 import type { RecordId } from "../../base/ids.ts";
-import type { EarlierReadings, ReadingProgress } from "../../state/listings.ts";
-import type { ListedPage, Listing, ShownRecords } from "../../state/listings.ts";
+import type {
+  EarlierReadings,
+  ReadingProgress,
+  ListedPage,
+  Listing,
+  ShownRecords,
+} from "../../state/listings.ts";
 
 /** So many pages running without a new record mean that a paginator does not lead on. */
 export const mostIdlePages = 3;

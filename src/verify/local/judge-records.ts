@@ -3,8 +3,16 @@ import { assert } from "../../base/errors.ts";
 import { firstId, recordId, type RecordId, type RecordRef } from "../../base/ids.ts";
 import { integerOf, isObject, type JsonObject } from "../../json/literal.ts";
 import type { LastChange, LastChanges } from "../../state/checks/state-check.ts";
-import { decodeStored, differencesOf, idsHeld, isAsReceived } from "../../store/apply/held-record.ts";
-import { ownerCells, readEachHeld, readHeld, rowsOf } from "../../store/apply/held-record.ts";
+import {
+  decodeStored,
+  differencesOf,
+  idsHeld,
+  isAsReceived,
+  ownerCells,
+  readEachHeld,
+  readHeld,
+  rowsOf,
+} from "../../store/apply/held-record.ts";
 import type { CellDifference, HeldRecord } from "../../store/apply/held-record.ts";
 import { dataCells, type DecodedRecord, type Fence } from "../../store/apply/merge-rules.ts";
 import type { Overrides, Source } from "../../store/apply/read-stamp.ts";

@@ -2,8 +2,11 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { mirrorFiles } from "../../../src/store/mirror-files.ts";
-import { continuesLocally, createTroubleWatch } from "../../../src/fleet/assignment/local-mirror.ts";
-import { noteOwnership } from "../../../src/fleet/assignment/local-mirror.ts";
+import {
+  continuesLocally,
+  createTroubleWatch,
+  noteOwnership,
+} from "../../../src/fleet/assignment/local-mirror.ts";
 import { inboxPositionKey } from "../../../src/state/meta.ts";
 import { openHasty } from "../../support/mirror/mirror.ts";
 import { tempFolder } from "../../support/temporary-folder.ts";

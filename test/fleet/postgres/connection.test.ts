@@ -4,8 +4,12 @@ import { openPostgres, type Postgres } from "../../../src/fleet/postgres/connect
 import { postgresError } from "../../../src/fleet/postgres/postgres-error.ts";
 import { rejectionOf } from "../../support/errors.ts";
 import { aTcpRelay } from "../../support/fleet/tcp-relay.ts";
-import { connectNode, freshDatabase, ownServer } from "../../support/postgres/databases.ts";
-import { describeWithPostgres } from "../../support/postgres/databases.ts";
+import {
+  connectNode,
+  freshDatabase,
+  ownServer,
+  describeWithPostgres,
+} from "../../support/postgres/databases.ts";
 
 const log = silentLog;
 

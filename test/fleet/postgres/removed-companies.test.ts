@@ -1,6 +1,9 @@
 import { expect } from "vitest";
-import { forgetCompany, forgetRemoved } from "../../../src/fleet/postgres/tables/removed-companies.ts";
-import { readRemovedCompanies } from "../../../src/fleet/postgres/tables/removed-companies.ts";
+import {
+  forgetCompany,
+  forgetRemoved,
+  readRemovedCompanies,
+} from "../../../src/fleet/postgres/tables/removed-companies.ts";
 import { readFleetStatus } from "../../../src/fleet/status/read-fleet-status.ts";
 import { openFleet, deliveries, ttlMs, test, type Fleet } from "../../support/fleet/fleet.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";

@@ -1,7 +1,12 @@
 import { unequal } from "./equality.ts";
 import { doneByNothing, leftToRead, lostDeliveries, readTooSeldom, waitingWithoutRead } from "./events.ts";
-import { changesUnlikeTheirRead, falseTombstones, staleOverwrites } from "./history.ts";
-import { unaskedDeletions, unreplayable } from "./history.ts";
+import {
+  changesUnlikeTheirRead,
+  falseTombstones,
+  staleOverwrites,
+  unaskedDeletions,
+  unreplayable,
+} from "./history.ts";
 import type { Check, MirrorContents, Observation } from "./mirror-contents.ts";
 import { keptEvents, lostFields } from "./odd-records.ts";
 import { forgottenOverlaps, overlappingChanges } from "./overlap.ts";

@@ -4,8 +4,17 @@ import { seededRandom } from "../../support/seeded-random.ts";
 import { limiterKinds } from "../../support/rate-limit/simulated-budget.ts";
 import { hotTables } from "../service/record-changes.ts";
 import { byTime, calmPhase, recheckMs, someChanges, someEnding, usualSync } from "./phases.ts";
-import { calmDeliveries, calmNetwork, type PlannedChange } from "./scenario.ts";
-import type { Activity, DeliveryFaults, Ending, NetworkFaults, Phase, Scenario } from "./scenario.ts";
+import {
+  calmDeliveries,
+  calmNetwork,
+  type PlannedChange,
+  type Activity,
+  type DeliveryFaults,
+  type Ending,
+  type NetworkFaults,
+  type Phase,
+  type Scenario,
+} from "./scenario.ts";
 
 /**
  * A scenario in which much happens at the same time to few records: they are changed in bursts, while slow requests read

@@ -3,8 +3,18 @@ import type { BookRow } from "../../../connectors/fintoro/sandbox/model/company.
 import { writable } from "../../../connectors/fintoro/sandbox/resources/all-routes.ts";
 import words from "../../../connectors/fintoro/sandbox/samples/words.json" with { type: "json" };
 import type { Oddity } from "../scenarios/scenario.ts";
-import { add, edit, hotTables, remove, restore, restorable } from "./record-changes.ts";
-import { spuriousEvent, someText, type ChangeContext, type HotTable } from "./record-changes.ts";
+import {
+  add,
+  edit,
+  hotTables,
+  remove,
+  restore,
+  restorable,
+  spuriousEvent,
+  someText,
+  type ChangeContext,
+  type HotTable,
+} from "./record-changes.ts";
 import { hasParent, type Writing } from "./record-texts.ts";
 import { tableNames, type ServiceOptions, type TableName } from "./service-types.ts";
 

@@ -4,8 +4,14 @@ import { english } from "../../../connectors/fintoro/sandbox/lookups/lookup-list
 import type { AnsweredRecord } from "../../../connectors/fintoro/sandbox/base/values.ts";
 import type { SentEvent } from "../../../connectors/fintoro/sandbox/model/company.ts";
 import { allRoutes } from "../../../connectors/fintoro/sandbox/resources/all-routes.ts";
-import { answerTo, error, list, replyWith } from "../../../connectors/fintoro/sandbox/service/messages.ts";
-import { routerOf, type Reply } from "../../../connectors/fintoro/sandbox/service/messages.ts";
+import {
+  answerTo,
+  error,
+  list,
+  replyWith,
+  routerOf,
+  type Reply,
+} from "../../../connectors/fintoro/sandbox/service/messages.ts";
 import { Missing, refuse } from "../../../connectors/fintoro/sandbox/rules/rules.ts";
 import type { Oddity } from "../scenarios/scenario.ts";
 import { addWhereNoneIs, fillCompany, makeChange, makeHotChange, makeOdd } from "./people.ts";

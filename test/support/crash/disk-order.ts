@@ -1,6 +1,5 @@
 import fs from "node:fs";
-import { open, type FileHandle } from "node:fs/promises";
-import promises from "node:fs/promises";
+import promises, { open, type FileHandle } from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import path from "node:path";
 import { onTestFinished, vi } from "vitest";

@@ -1,5 +1,15 @@
-import { array, constantFrom, integer, letrec, oneof, record } from "fast-check";
-import { string, stringMatching, tuple, type Arbitrary } from "fast-check";
+import {
+  array,
+  constantFrom,
+  integer,
+  letrec,
+  oneof,
+  record,
+  string,
+  stringMatching,
+  tuple,
+  type Arbitrary,
+} from "fast-check";
 import { cutList } from "../../../src/json/cut.ts";
 import { NumberLiteral, type JsonValue } from "../../../src/json/literal.ts";
 import { parseLossless } from "../../../src/json/lossless.ts";

@@ -1,8 +1,14 @@
 import type { RecordId } from "../../../src/base/ids.ts";
 import { Changes, type Change } from "../../../src/store/apply/change-log.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
-import type { Cause, FullSource, ListedAs } from "../../../src/store/apply/read-stamp.ts";
-import type { Overrides, PreviewResult, ReadStamp } from "../../../src/store/apply/read-stamp.ts";
+import type {
+  Cause,
+  FullSource,
+  ListedAs,
+  Overrides,
+  PreviewResult,
+  ReadStamp,
+} from "../../../src/store/apply/read-stamp.ts";
 import type { Db } from "../../../src/store/database.ts";
 
 /** 2026-03-01T00:00:00Z, where every test's wall clock begins. */

@@ -1,7 +1,10 @@
 import { systemClock } from "../../../src/base/clock.ts";
 import type { AnsweredRecord } from "../../../connectors/fintoro/sandbox/base/values.ts";
-import { english, lookupList } from "../../../connectors/fintoro/sandbox/lookups/lookup-lists.ts";
-import { lookupNames } from "../../../connectors/fintoro/sandbox/lookups/lookup-lists.ts";
+import {
+  english,
+  lookupList,
+  lookupNames,
+} from "../../../connectors/fintoro/sandbox/lookups/lookup-lists.ts";
 import { tableNames, type TableName } from "../../../connectors/fintoro/sandbox/model/catalogue.ts";
 import { emit, type Company, type SentEvent } from "../../../connectors/fintoro/sandbox/model/company.ts";
 import { writable } from "../../../connectors/fintoro/sandbox/resources/all-routes.ts";

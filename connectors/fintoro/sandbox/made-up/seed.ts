@@ -11,8 +11,15 @@ import { creditInvoice, documents } from "../resources/documents.ts";
 import { payments } from "../resources/payments.ts";
 import { receipts } from "../resources/stock.ts";
 import words from "../samples/words.json" with { type: "json" };
-import { activityInput, actorIn, dealInput, inboundInput, newRecords } from "./record-inputs.ts";
-import { outboundInput, type Actor } from "./record-inputs.ts";
+import {
+  activityInput,
+  actorIn,
+  dealInput,
+  inboundInput,
+  newRecords,
+  outboundInput,
+  type Actor,
+} from "./record-inputs.ts";
 
 export function companySnapshot(index: number) {
   const known = words.companies[index % words.companies.length]!;

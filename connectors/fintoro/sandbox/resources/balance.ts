@@ -1,6 +1,13 @@
 import { dateOf } from "../base/calendar.ts";
-import { convertCents, decimal, divide } from "../base/decimal-money.ts";
-import { percentOf, productCents, toCents, withVatCents } from "../base/decimal-money.ts";
+import {
+  convertCents,
+  decimal,
+  divide,
+  percentOf,
+  productCents,
+  toCents,
+  withVatCents,
+} from "../base/decimal-money.ts";
 import { documentsOf, type Company, type BookRow } from "../model/company.ts";
 
 /**
