@@ -27,7 +27,11 @@ export interface MirrorManifest extends MirrorContent {
  *
  * @throws MirrorError `database` where the mirror cannot be read or the copy is damaged, `stopped`
  */
-export async function copyMirror(source: string, target: string, signal: AbortSignal) {
+export async function copyMirror(
+  source: string,
+  target: string,
+  signal: AbortSignal,
+): Promise<MirrorContent> {
   using db = openDatabase(source, { readonly: true });
   try {
     const facts = guarded(source, () => {

@@ -35,7 +35,11 @@ export interface ExportContext {
  * Writes all files of one table into the staging folder. After a type overflow the column gets a wider type and
  * everything is written again. `onRows` gets the rows written so far.
  */
-export async function writeTable(context: ExportContext, plan: TableExport, onRows: (rows: number) => void) {
+export async function writeTable(
+  context: ExportContext,
+  plan: TableExport,
+  onRows: (rows: number) => void,
+): Promise<ManifestFile[]> {
   // Types that replace the declared ones, by column; `list.column` within a nested column.
   const types = new Map<string, ReportType>();
   for (;;) {

@@ -41,7 +41,11 @@ export interface FileStore {
 export type ReadableStore = Pick<FileStore, "address" | "folders" | "read">;
 
 /** A small text that is stored; null: it is not there. */
-export async function readText(store: ReadableStore, key: string, signal: AbortSignal) {
+export async function readText(
+  store: ReadableStore,
+  key: string,
+  signal: AbortSignal,
+): Promise<string | null> {
   const parts: Uint8Array[] = [];
   try {
     for await (const part of store.read(key, signal)) parts.push(part);
@@ -93,7 +97,12 @@ function isSame(one: ContentFacts, other: ContentFacts): boolean {
  * @param configKey names the store
  * @throws MirrorError as the store's methods do, `unavailable` of a folder, with that key and the store's address
  */
-export async function proveStore(store: FileStore, configKey: string, node: string, signal: AbortSignal) {
+export async function proveStore(
+  store: FileStore,
+  configKey: string,
+  node: string,
+  signal: AbortSignal,
+): Promise<void> {
   const key = `.nodes/${node}`;
   try {
     await putChecked(store, key, Buffer.from(node), ownRight(signal));

@@ -66,7 +66,11 @@ function parseLine(text: string): { readonly entry: ManifestEntry; readonly prev
 }
 
 /** Writes lines behind a position, and waits until they are on the disk. Whatever stands there was never finished. */
-export function appendToManifest(file: string, position: ArchivePosition, entries: readonly ManifestEntry[]) {
+export function appendToManifest(
+  file: string,
+  position: ArchivePosition,
+  entries: readonly ManifestEntry[],
+): ArchivePosition {
   let { head, bytes } = position;
   const lines = entries.map((entry) => {
     const { document_id: id } = entry;

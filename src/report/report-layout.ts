@@ -103,7 +103,10 @@ export function indexSql(schema: string, table: string, column: string, ...more:
 }
 
 /** `CREATE VIEW`; the `untyped` columns get a cast, because SQLite gives an expression no type. */
-export function viewSql({ name, view, columns }: SnapshotTable, untyped: ReadonlySet<string> = new Set()) {
+export function viewSql(
+  { name, view, columns }: SnapshotTable,
+  untyped: ReadonlySet<string> = new Set(),
+): string {
   const sql = view?.sql ?? "SELECT NULL";
   if (untyped.size === 0) return `CREATE VIEW ${quoted(name)} AS ${sql}`;
   const shown = columns.map((column) => {

@@ -1,48 +1,72 @@
 import { readJsonFile, writeFileAtomically } from "../base/files/atomic-file.ts";
-import type { RecordRef } from "../base/ids.ts";
+import type { RecordId } from "../base/ids.ts";
 import { fingerprintOf, Meta, pinnedIdentity } from "../state/meta.ts";
 import type { Db } from "../store/database.ts";
 import { notAtService, type FieldDifference } from "./compare-record.ts";
 import type { Comparison, Uncompared, Finding } from "./comparison.ts";
 
-/** What a verification was. Times are ISO. */
-interface VerifyRun {
+export interface NamedRecords {
+  readonly missing: readonly { readonly id: RecordId }[];
+  readonly extra: readonly { readonly id: RecordId; readonly why: string }[];
+  readonly different: readonly ({ readonly id: RecordId } & FieldDifference)[];
+  /** Deleted in the mirror, alive at the service. */
+  readonly tombstoned: readonly { readonly id: RecordId }[];
+}
+
+interface VerifiedResource extends NamedRecords {
+  /** Records at the service: as its lists show; of records without a list of their own, as far as compared. */
+  readonly service: number;
+  readonly mirror: number;
+  /** Of those, rows of which only the preview is known. */
+  readonly provisional: number;
+  readonly details: number;
+}
+
+/** What `verify --json` says of one company. */
+export interface VerifyFindings {
+  /** Everything asked for was compared, and nothing differs. */
+  readonly match: boolean;
   /** The command: `verify --sample 100`. */
   readonly by: string;
   readonly started_at: string;
   readonly finished_at: string;
   readonly requests: number;
+  /** Live rows that were compared with lists, and with the records that they were made of. */
+  readonly records_compared: number;
+  readonly details_compared: number;
+  readonly details_total: number;
+  /** Details that an interrupted verification compared before, and when it began, ISO. */
+  readonly resumed: { readonly since: string; readonly details: number } | null;
+  readonly resources: Readonly<Record<string, VerifiedResource>>;
+  /** What `--repair` found before, by resource, and how many of these records are right now; null: nothing differed. */
+  readonly repair?: {
+    readonly found: Readonly<Record<string, NamedRecords>>;
+    readonly repaired: number;
+  } | null;
+  readonly uncompared: readonly Uncompared[];
 }
 
-/** Details that an interrupted verification compared before, and when it began, ISO; null: it was not interrupted. */
-type Resumed = { readonly since: string; readonly details: number } | null;
-
 type Findings = readonly Finding[];
-
-/** What `verify --json` says of one company. */
-export type VerifyFindings = ReturnType<typeof verifyFindings>;
 
 /** Builds the findings at the end, and `before` a repair; null: none was asked for. */
 export function verifyFindings(
   comparison: Comparison,
   findings: Findings,
   before: Findings | null,
-  run: VerifyRun & { readonly resumed: Resumed },
-) {
+  run: Pick<VerifyFindings, "by" | "started_at" | "finished_at" | "requests" | "resumed">,
+): VerifyFindings {
   const { counts, deepReads, resources } = comparison;
   const uncompared = [...comparison.uncompared, ...withoutDetail(comparison)];
   const sum = (key: "mirror" | "details") => [...counts.values()].reduce((all, one) => all + one[key], 0);
-  const named = resources.map(({ name }) => [name, resourceOf(comparison, name, findings, before)] as const);
+  const named = resources.map(({ name }) => [name, resourceOf(comparison, name, findings, before)]);
   return {
-    /** Everything asked for was compared, and nothing differs. */
     match: findings.length === 0 && uncompared.length === 0,
     ...run,
-    /** Live rows that were compared with lists, and with the records that they were made of. */
     records_compared: sum("mirror"),
     details_compared: sum("details"),
     details_total: deepReads.length,
     ...(before && { repair: repairOf(before, findings) }),
-    resources: Object.fromEntries(named),
+    resources: Object.fromEntries(named) as VerifyFindings["resources"],
     uncompared,
   };
 }
@@ -53,13 +77,11 @@ function resourceOf({ counts, view }: Comparison, name: string, findings: Findin
   // A repair changes what is live.
   const live = before && before.length > 0 ? view.records.counts(name).live : mirror;
   const gone = named.extra.filter(({ why }) => why === notAtService).length;
-  // Of records without a list of their own, as far as compared.
   const known = live + named.missing.length + named.tombstoned.length - gone;
   return { service: service ?? known, mirror: live, provisional, details, ...named };
 }
 
-/** What `--repair` found before, by resource, and how many of these records are right now; null: nothing differed. */
-function repairOf(before: Findings, after: Findings) {
+function repairOf(before: Findings, after: Findings): VerifyFindings["repair"] {
   if (before.length === 0) return null;
   const names = [...new Set(before.map(({ resource }) => resource))];
   const found = Object.fromEntries(names.map((name) => [name, namedOf(before, name)]));
@@ -73,9 +95,7 @@ export function differenceCount({ resources }: Pick<VerifyFindings, "resources">
   }, 0);
 }
 
-export type NamedRecords = ReturnType<typeof namedOf>;
-
-function namedOf(findings: Findings, name: string) {
+function namedOf(findings: Findings, name: string): NamedRecords {
   const own = findings.filter(({ resource }) => resource === name);
   const sorted = own.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const ids = (kind: Finding["verdict"]["kind"]) =>
@@ -86,7 +106,6 @@ function namedOf(findings: Findings, name: string) {
     different: sorted.flatMap(({ id, verdict }) =>
       verdict.kind === "different" ? verdict.fields.map((field) => ({ id, ...field })) : [],
     ),
-    /** Deleted in the mirror, alive at the service. */
     tombstoned: ids("tombstoned"),
   };
 }
@@ -99,13 +118,24 @@ function withoutDetail({ counts }: Comparison): Uncompared[] {
 }
 
 /** What `verify --month --json` says of one company: the certificate of a month. */
-export type MonthFindings = ReturnType<typeof monthFindings>;
-
-interface MonthRun extends VerifyRun {
+export interface MonthFindings extends Pick<
+  VerifyFindings,
+  "match" | "by" | "started_at" | "finished_at" | "requests"
+> {
   readonly month: string;
   /** The mirror's position before it was compared; after a repair. */
   readonly log: string;
   readonly position: number;
+  readonly compared: number;
+  readonly equal: number;
+  readonly differences: readonly ({
+    readonly resource: string;
+    readonly id: RecordId;
+  } & Partial<FieldDifference> & {
+      readonly kind: Finding["verdict"]["kind"];
+    })[];
+  readonly uncompared: readonly Uncompared[];
+  readonly repaired: number;
 }
 
 /** Pure: the findings of a month. What a document owns, such as a payment, is compared with it. */
@@ -113,15 +143,15 @@ export function monthFindings(
   { deepReads, uncompared, equalReads }: Comparison,
   findings: Findings,
   before: Findings | null,
-  run: MonthRun,
-) {
+  run: Pick<MonthFindings, "month" | "log" | "position" | "by" | "started_at" | "finished_at" | "requests">,
+): MonthFindings {
   const match = findings.length === 0 && uncompared.length === 0;
   return {
     match,
     ...run,
     compared: deepReads.length,
     equal: match ? deepReads.length : equalReads,
-    differences: findings.flatMap(({ resource, id, verdict }): MonthDifference[] =>
+    differences: findings.flatMap(({ resource, id, verdict }): MonthFindings["differences"] =>
       verdict.kind === "different"
         ? verdict.fields.map((field) => ({ resource, id, kind: verdict.kind, ...field }))
         : [{ resource, id, kind: verdict.kind }],
@@ -131,8 +161,6 @@ export function monthFindings(
   };
 }
 
-type MonthDifference = RecordRef & Pick<Finding["verdict"], "kind"> & Partial<FieldDifference>;
-
 export interface Proof extends Pick<
   VerifyFindings,
   "by" | "match" | "records_compared" | "details_compared" | "details_total"
@@ -140,6 +168,7 @@ export interface Proof extends Pick<
   /** ISO. */
   readonly at: string;
   readonly differences: number;
+  /** What could not be compared. */
   readonly uncompared: number;
   /** ISO; null: all in one go. */
   readonly resumed_since: string | null;

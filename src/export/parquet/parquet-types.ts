@@ -51,7 +51,10 @@ export class TypeOverflow extends Error {
 }
 
 /** The schema of a file: its columns, then a LIST of structs for each nested column. */
-export function fileSchema(columns: readonly ParquetColumn[], nested: readonly NestedColumn[]) {
+export function fileSchema(
+  columns: readonly ParquetColumn[],
+  nested: readonly NestedColumn[],
+): SchemaElement[] {
   return [
     { name: "schema", num_children: columns.length + nested.length },
     ...columns.map(schemaElement),

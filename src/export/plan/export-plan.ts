@@ -41,7 +41,11 @@ const ownColumns: readonly ParquetColumn[] = [
  *
  * @throws MirrorError `usage`: an unknown name, a view that `since` or the period cannot limit, or a language without words
  */
-export function planTables(snapshot: Snapshot, declaration: ConnectorDeclaration, request: ExportRequest) {
+export function planTables(
+  snapshot: Snapshot,
+  declaration: ConnectorDeclaration,
+  request: ExportRequest,
+): TableExport[] {
   const words = translationTo(declaration, request.language);
   return chosenTables(snapshot.tables, request).map((table) => {
     const { period, format, partition } = request;
@@ -100,7 +104,10 @@ function planRows(
 }
 
 /** The words of a language; null: names and values stay as they are. */
-export function translationTo({ translations, title }: ConnectorDeclaration, language: ExportLanguage) {
+export function translationTo(
+  { translations, title }: ConnectorDeclaration,
+  language: ExportLanguage,
+): Translation | null {
   if (language === "en") return null;
   const words = translations?.[language];
   if (!words) throw new MirrorError("usage", `${title} has no translation to ${language}`);

@@ -63,7 +63,9 @@ export function excelDate(text: string): number | null {
 }
 
 /** Creates a writer of rows as XML; the row before the first one of `cells` has the number `rowBefore`. */
-export function createRowXml(columns: readonly SheetColumn[]) {
+export function createRowXml(
+  columns: readonly SheetColumn[],
+): (cells: Uint8Array, rowBefore: number) => Uint8Array {
   const names = columns.map((_, index) => columnName(index));
   return (cells: Uint8Array, rowBefore: number) => {
     const rows: Uint8Array[] = [];
@@ -144,7 +146,11 @@ export function filterRange(columns: readonly SheetColumn[], rows: number): stri
 }
 
 /** The sheet after its rows: totals below an empty row, and the filter. */
-export function sheetFoot(columns: readonly SheetColumn[], rows: number, totals: readonly TotalRow[]) {
+export function sheetFoot(
+  columns: readonly SheetColumn[],
+  rows: number,
+  totals: readonly TotalRow[],
+): string {
   const below = totals.map(({ label, sums }, at) => {
     const row = rows + 3 + at;
     const cells = [...sums].toSorted(([a], [b]) => a - b);

@@ -36,7 +36,11 @@ export const reportName = "report.db";
  *
  * @param declaration of the company's connector; null: the fleet publishes none
  */
-export function withReports(config: Config, company: string, declaration: ConnectorDeclaration | null) {
+export function withReports(
+  config: Config,
+  company: string,
+  declaration: ConnectorDeclaration | null,
+): Config {
   const sent = unsentExports(config, company);
   if (!declaration) return { ...config, exports: sent, schedule: { ...config.schedule, publish: null } };
   const out = path.dirname(mirrorFiles(config, company).parquetFolder);

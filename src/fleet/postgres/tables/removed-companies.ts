@@ -32,7 +32,10 @@ export function forgetRemoved(postgres: Postgres): Promise<boolean> {
  *
  * @returns `owned`: a node has not released it yet; `present`: it is in the fleet
  */
-export async function forgetCompany(postgres: Postgres, company: string) {
+export async function forgetCompany(
+  postgres: Postgres,
+  company: string,
+): Promise<"forgotten" | "owned" | "present"> {
   for (;;) {
     const done = await postgres.transaction(async ({ db }) => {
       const removed = db.selectFrom("companies as c").where("name", "=", company).where("removed", "=", true);
