@@ -42,13 +42,12 @@ interface RestoreParts {
   readonly id: string | null;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Before each file is fetched, with how many are, of how many. */
-  readonly onFile: (file: string, done: number, of: number) => void;
 }
 
 /**
  * Puts a backup where a company's mirror belongs. The next run of the restored mirror continues none and lists
  * everything. What is there already of webhook keys stays, and so do newer documents and the request budget.
+ * `onFile` is called before each file is fetched, with how many are, of how many.
  *
  * Guarantee: everything is checked before anything is touched; then the mirror is replaced by one rename, last. One of
  * another company is never replaced (I10).
@@ -57,8 +56,12 @@ interface RestoreParts {
  *
  * @throws MirrorError `locked` while a process writes the mirror or its files, `identity`, `not_found` without a backup, `database`
  */
-export async function restoreBackup(files: MirrorFiles, parts: RestoreParts) {
-  const { store, signal, onFile } = parts;
+export async function restoreBackup(
+  files: MirrorFiles,
+  parts: RestoreParts,
+  onFile: (file: string, done: number, of: number) => void,
+) {
+  const { store, signal } = parts;
   const { folder, id, ids } = await findBackup(parts);
   const address = `${store.address} ${folder}/${id}`;
   const text = await readText(store, `${folder}/${id}/${manifestName}`, signal);

@@ -30,8 +30,8 @@ const present = new Set(sources.map((source) => source.path));
 const product = sources.filter(({ path: file }) => /^(?:src|connectors)\//.test(file));
 /** Each only goes down: a feature pays for itself by what it removes. */
 const most: Size = {
-  lines: 62_140,
-  files: 455,
+  lines: 61_798,
+  files: 443,
   exportedNamesPerThousandLines: 38,
   longestImportChain: 16,
   interfacesOfMoreThanEightMembers: 18,
@@ -146,6 +146,7 @@ describe("code rules", () => {
       "typescript/no-unsafe-type-assertion": "off",
       "typescript/consistent-type-imports": "error",
       "import/no-cycle": "error",
+      "import/no-duplicates": "error",
       eqeqeq: "error",
       "prefer-const": "error",
     });

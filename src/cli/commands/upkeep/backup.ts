@@ -84,7 +84,7 @@ export const restoreCommand: CommandRun<"restore"> = (context, { options, config
     const restored = await context.showing((show) => {
       const onFile = (file: string, done: number, of: number) =>
         show(() => `${company}: fetching file ${done + 1} of ${of}: ${file}`);
-      return restoreBackup(files, { ...asked, declaration, store, clock, signal, onFile });
+      return restoreBackup(files, { ...asked, declaration, store, clock, signal }, onFile);
     });
     const { id, ids, replaced } = restored;
     warnOfFuture(scope, ids);
