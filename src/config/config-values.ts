@@ -116,11 +116,12 @@ export function filledText(phrase: string) {
   return readableText(phrase, (text) => (text === "" ? null : { value: text }));
 }
 
-/** A cron pattern of five fields, or six with seconds. */
+/** A cron pattern of five fields, or six with seconds, that names a time to come: the 31st of February never does. */
 export function cronText(alternatives = "") {
   return readableText(`a cron pattern such as "15 2 * * *"${alternatives}`, (text) => {
     const fields = text.split(/\s+/).length;
-    const isPattern = valueOr(() => new Cron(text, { paused: true }).getPattern() !== undefined, false);
-    return (fields === 5 || fields === 6) && isPattern ? { value: text } : null;
+    const next = valueOr(() => new Cron(text, { paused: true }).nextRun(), undefined);
+    if ((fields !== 5 && fields !== 6) || next === undefined) return null;
+    return next === null ? { must: "name a time that comes" } : { value: text };
   });
 }

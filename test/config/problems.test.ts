@@ -71,6 +71,7 @@ test.each([
   ["files: { pdf: maybe }", 'files.pdf must be on or off (it is "maybe")'],
   ["schedule: { publish: aftersync }", "after_sync, or off"],
   ["schedule: { sync: 99 99 * * * }", "schedule.sync must be a cron pattern"],
+  ['schedule: { sync: "0 0 31 2 *" }', "schedule.sync must name a time that comes"],
   ['serve: { listen: "127.0.0.1:99999" }', 'must be an address and a port such as "127.0.0.1:8787"'],
   ["exports: [{ format: cvs, out: x }]", "must be one of csv, parquet, jsonl, xlsx. Did you mean csv?"],
   ["exports: [{ format: xlsx, out: x, partition_by: year }]", "needs format csv or parquet or jsonl"],
