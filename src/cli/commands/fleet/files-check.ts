@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { formatCount, formatSize } from "../../../base/units.ts";
+import { counted, formatCount, formatSize } from "../../../base/units.ts";
 import { openStore } from "../../../file-store/open-store.ts";
 import { checkArchive } from "../../../files/check-archive.ts";
 import { contentsAddress } from "../../../files/published-files.ts";
@@ -44,7 +44,9 @@ async function checkFiles(scope: CompanyScope): Promise<CompanyResult> {
   const outcome = match ? "complete" : "difference";
   const none = `${name}: no files yet in ${files.folder}; \`fintoro-mirror files\` fetches them`;
   if (match && lines === 0) return { outcome, document: check, lines: [none] };
-  const verdict = match ? "are whole" : `are damaged in ${formatCount(damaged.length)} places`;
+  const verdict = match
+    ? counted(check.files, "file is whole", "files are whole")
+    : `${counted(check.files, "file")} checked, damaged in ${counted(damaged.length, "place")}`;
   const facts = `${formatCount(contents)} contents, ${formatSize(bytes)}, ${formatCount(lines)} lines of the manifest, the last ${head}`;
   const remedy = store
     ? `  bring these files back in ${store.address}, from a backup or an earlier version of the bucket`
@@ -53,7 +55,7 @@ async function checkFiles(scope: CompanyScope): Promise<CompanyResult> {
     outcome,
     document: check,
     lines: [
-      `${name}: ${formatCount(check.files)} files ${verdict} (${facts})`,
+      `${name}: ${verdict} (${facts})`,
       ...damaged.map(({ path: file, problem, message }) => `  ${problem} ${file}: ${message}`),
       ...(match ? [] : [remedy]),
     ],
