@@ -9,6 +9,7 @@ import { databaseError } from "../../store/database.ts";
 import { retryInTurn } from "../../store/transient-errors.ts";
 import { requestIdOf } from "../apply/handle-failure.ts";
 import { requireRunId, type RunContext, type RunParts } from "../context/run-context.ts";
+import { emptySummary } from "../context/run-summary.ts";
 import type { RunSummary, Outcome, RunError, ScrubSummary } from "../context/run-summary.ts";
 import type { Tally } from "../context/tally.ts";
 import { Engine } from "../engine/engine.ts";
@@ -156,9 +157,7 @@ class SyncRun {
     if (run) noteLeft(run, outcome);
     tally.requests.rate_limited = rateLimited();
     return {
-      outcome,
-      started_at: isoTime(this.startedAtMs),
-      finished_at: isoTime(clock.nowMs()),
+      ...emptySummary(clock, isoTime(this.startedAtMs), outcome),
       listed_at: this.listedAt,
       resumed: this.resumed,
       requests: { ...tally.requests },

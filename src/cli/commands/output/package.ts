@@ -338,8 +338,7 @@ async function sinceHandOver(
       .flatMap(({ seq, at: handedOver }) => {
         try {
           // What a mirror was restored with is in its log, which had another name then.
-          const position = { log: null, seq };
-          const found = findMoment(db, { kind: "position", position }, at);
+          const found = findMoment(db, { kind: "position", position: { log: null, seq } }, at);
           return [{ ...found, at: handedOver > found.at ? handedOver : found.at }];
         } catch (error) {
           if (!(error instanceof MirrorError)) throw error;
