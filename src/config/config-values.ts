@@ -119,9 +119,8 @@ export function filledText(phrase: string) {
 /** A cron pattern of five fields, or six with seconds, that names a time to come: the 31st of February never does. */
 export function cronText(alternatives = "") {
   return readableText(`a cron pattern such as "15 2 * * *"${alternatives}`, (text) => {
-    const fields = text.split(/\s+/).length;
     const next = valueOr(() => new Cron(text, { paused: true }).nextRun(), undefined);
-    if ((fields !== 5 && fields !== 6) || next === undefined) return null;
+    if (next === undefined || !/^\S+(\s+\S+){4,5}$/.test(text)) return null;
     return next === null ? { must: "name a time that comes" } : { value: text };
   });
 }
