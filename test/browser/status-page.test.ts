@@ -92,7 +92,6 @@ async function judge(page: OpenedPage["page"], name: string, rules?: readonly st
 /** What may differ there from a desk in the light. */
 const rulesOfDarkPhones = ["color-contrast", "target-size", "scrollable-region-focusable"];
 
-/** Shows it in the light, on a desk. */
 async function show(address: string): Promise<OpenedPage> {
   await shared.page.emulateMedia({ colorScheme: "light" });
   await shared.page.setViewportSize({ width: 1_200, height: 800 });

@@ -98,7 +98,6 @@ describe("completion offers", () => {
   });
 });
 
-/** A folder with the program under its name, and a config. */
 function installed(): { readonly cwd: string; readonly env: Record<string, string> } {
   const cwd = withCompanies();
   const file = path.join(cwd, "fintoro-mirror");

@@ -118,7 +118,6 @@ async function read(cwd: string, count: number): Promise<void> {
   mirror.close();
 }
 
-/** A folder with a config of a company, and a mirror with five changes. */
 async function aFolderOfChanges(): Promise<string> {
   const cwd = temporaryFolder({ "config.yaml": alone });
   await read(cwd, 5);

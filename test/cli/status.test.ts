@@ -38,7 +38,6 @@ const unauthenticated = jsonReply(401, { message: "Unauthenticated." });
 
 const status = ({ folder: cwd }: Company, ...args: string[]) => runCommand(["status", ...args], { cwd });
 
-/** The ids of what is wrong. */
 async function conditionsOf(company: Company): Promise<string[]> {
   return (await statusOf(company)).conditions.map(({ kind, subject }) => `${kind} ${subject}`);
 }

@@ -34,7 +34,6 @@ describe("the JSON Schema for editors", () => {
   });
 });
 
-/** Paths of properties without a description. */
 function undescribed(node: unknown, path = ""): string[] {
   if (node === null || typeof node !== "object") return [];
   const { properties = {}, ...others } = node as { properties?: Record<string, { description?: string }> };

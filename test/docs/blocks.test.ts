@@ -33,7 +33,6 @@ function configOf(companies: readonly string[]): string {
   return `base_url: ${sandbox.url}\ndata_dir: ./data\ncompanies:\n${entries.join("\n")}\n`;
 }
 
-/** A second company with what the first one has. */
 function addCompany(folder: string, name: string): void {
   copyFileSync(path.join(folder, "data/acme.db"), path.join(folder, `data/${name}.db`));
   writeFileSync(path.join(folder, "config.yaml"), configOf(["acme", name]));

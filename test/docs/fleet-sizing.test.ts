@@ -22,7 +22,6 @@ const units = new Map(
 );
 const sizes = [1_000, 10_000, 100_000];
 
-/** With the names of the page as numbers. */
 function valueOf(formula: string, known: ReadonlyMap<string, number>): number {
   const sql = formula.replaceAll(/[a-z_]+(?!\()\b/g, (name) => {
     const value = known.get(name);

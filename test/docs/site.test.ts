@@ -97,7 +97,6 @@ const anchorsOf = (text: string) =>
   [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) => headingId(heading));
 const anchors = new Map([...pages].map(([file, text]) => [file, anchorsOf(text)]));
 
-/** Links of a page to what is not in the package. */
 function brokenLinks(file: string, text: string): string[] {
   const prose = text.replaceAll(/^ *```[\s\S]*?^ *```$/gm, "").replaceAll(/`[^`\n]*`/g, "");
   const links = [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = ""]) => link);
@@ -130,7 +129,6 @@ test("the package holds what people read and start from, and no source, test or 
 
 const readme = docs.get("README.md") ?? "";
 
-/** The first cells of the rows of a table, by its heading. */
 function firstCells(text: string, heading: string): string[] {
   const section = text.split(/^## /m).find((one) => one.startsWith(heading)) ?? "";
   return [...section.matchAll(/^\| (`(?:[^|\\]|\\\|)*?) +\|/gm)].map(([, cell = ""]) =>

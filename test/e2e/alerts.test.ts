@@ -130,7 +130,6 @@ function configure(company: Company): void {
   writeServeConfig(company, `${off}\nalerts: ${alerts}`, [{ name: "acme", token, publicUrl }]);
 }
 
-/** What a run sends, and what `status` says after it. */
 async function nightly(company: Company) {
   const { folder: cwd, proxy } = company;
   const env = { PATH: process.env["PATH"] ?? "" };

@@ -21,12 +21,10 @@ import { eventually } from "../support/eventually.ts";
 import { forbidden } from "../support/company/proxy.ts";
 import { liveIds } from "../support/verify/verify.ts";
 
-/** A mirrored company whose config asks for all files. */
 async function aCompanyWithFiles(records = 5): Promise<Company> {
   return writeServeConfig(await aMirroredCompany({ records }), "files: { pdf: on, attachments: on }");
 }
 
-/** A command in this process, with `--json`. */
 async function run(company: Company, ...args: string[]) {
   const { code, stdout, stderr } = await runCommand([...args, "--json"], { cwd: company.folder });
   const { companies } = JSON.parse(stdout === "" ? "{}" : stdout) as { companies?: { acme: unknown } };

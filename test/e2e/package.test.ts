@@ -58,7 +58,6 @@ async function sheetsOf(company: Company, month: string) {
   return new Map(sheets.map(({ name, rows }) => [name, rowsOf(rows)]));
 }
 
-/** A sum of amounts in whole cents, exactly. */
 function centsOf(amounts: readonly unknown[]): number {
   return amounts.reduce<number>((sum, amount) => sum + Math.round(Number(amount) * 100), 0);
 }

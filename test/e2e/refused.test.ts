@@ -26,7 +26,6 @@ const idOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
 const asksFor = ({ proxy }: Company, which: RegExp, from = 0) =>
   proxy.asked.slice(from).filter(({ path }) => which.test(path)).length;
 
-/** Answers these paths in the service's place. */
 function answered(replies: Readonly<Record<string, Reply>>): Obstacle {
   return ({ path }) => replies[path];
 }
@@ -206,7 +205,6 @@ test("many refused records among many others hold nothing", async () => {
   expect(report.resources["invoices"]).toMatchObject({ pending: refused.size });
 });
 
-/** Answers that fail once in a while. */
 const hiccups: readonly (Reply | Breakage)[] = [
   jsonReply(500, { message: "Server Error" }),
   jsonReply(503, { message: "Service Unavailable" }, { "retry-after": "0" }),

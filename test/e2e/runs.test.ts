@@ -118,7 +118,6 @@ test("records that are made, changed and deleted between two runs are mirrored w
   );
 });
 
-/** A first run that ends when every list is read. */
 async function stoppedAfterLists(company: Company): Promise<void> {
   const { lists } = floorOf(truthOf(company.sandbox));
   const report = await sync(company, { mostRequests: lists.length, concurrency: 1 });
@@ -129,7 +128,6 @@ function health(company: Company) {
   return look(company.file, (db) => readHealth(db, declaration));
 }
 
-/** What the report says of its tables. */
 function aboutOf(file: string, fact: string): Map<string, string> {
   const rows = rowsOf(reading(file), `SELECT subject, value FROM _about WHERE fact = '${fact}'`);
   return new Map(rows.map(({ subject, value }) => [String(subject), String(value)]));

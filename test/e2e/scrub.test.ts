@@ -25,7 +25,6 @@ function nightly(company: Company, day: number, options: SyncOptions = {}): Prom
   return sync(company, { ...ofNight(day), ...options });
 }
 
-/** A company whose first night is over. */
 const afterFirstNight = () => aMirroredCompany({}, ofNight(0));
 
 /** Notes and lines that no preview shows, stock that no list shows, and CRM events. Returns how many records. */

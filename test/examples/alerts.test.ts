@@ -25,7 +25,6 @@ const view = companyView({
 });
 const samples = await metricLines(() => [view]);
 
-/** The labels of every sample of a metric. */
 function labelsOf(metric: string): Map<string, string>[] {
   const lines = samples.filter((line) => line.startsWith(`${metric}{`) || line.startsWith(`${metric} `));
   return lines.map(

@@ -54,7 +54,6 @@ afterAll(async () => {
 /** Where the error begins: else the first warning, else everything. */
 const beginnings = [/^(?:\d\d:\d\d:\d\d {2}error: |fail )/, /^\d\d:\d\d:\d\d {2}warning: /];
 
-/** What went wrong, as the person reads it. */
 function shownError(printed: string): string[] {
   const lines = printed.split("\n");
   const begins = beginnings.map((start) => lines.findIndex((line) => start.test(line))).find((at) => at >= 0);

@@ -58,7 +58,6 @@ test("a copy that is damaged does not become a backup, and earlier ones stay, wh
   expect(ids()).toEqual(before);
 });
 
-/** Runs a command, which must succeed. */
 async function succeed(company: Company, ...args: string[]): Promise<void> {
   const { code, stderr } = await runCommand(args, { cwd: company.folder });
   expect({ code, stderr: code === 0 ? "" : stderr }).toEqual({ code: 0, stderr: "" });

@@ -103,7 +103,6 @@ ${more}`,
 
 export type Account = Awaited<ReturnType<typeof openAccount>>;
 
-/** The same, closed when the test ends. */
 export async function openForTest(...args: Parameters<typeof openAccount>): Promise<Account> {
   const account = await openAccount(...args);
   onTestFinished(() => account.close());

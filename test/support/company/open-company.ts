@@ -63,7 +63,6 @@ export interface SyncOptions extends Partial<Omit<RunOptions, "resources">> {
   readonly clock?: Clock;
   readonly rateLimiter?: RateLimiter;
   readonly mostRequests?: number;
-  /** Stands between the run and the wire. */
   readonly wrap?: (transport: Transport) => Transport;
 }
 
@@ -95,7 +94,6 @@ export async function sync(company: Company, options: SyncOptions = {}): Promise
   }
 }
 
-/** A scrub of so many reads a day. */
 export function scrubOf(perDay: number, more: Partial<ScrubOptions> = {}): ScrubOptions {
   return {
     settings: { timeMs: 60_000, cycleMs: 3_650 * dayMs, atMostMs: dayMs },

@@ -122,7 +122,6 @@ function answer(response: ServerResponse, reply: Reply | Breakage): void {
   response.end(reply.body);
 }
 
-/** An answer as the service would give it. */
 export function jsonReply(
   status: number,
   content: unknown,

@@ -28,7 +28,6 @@ export function aSmallDisk(bytes: number) {
   const filler = path.join(folder, "filler");
   return {
     folder,
-    /** Takes all space but so many bytes. */
     fill: (leftBytes: number) => {
       const { bavail, bsize } = statfsSync(folder);
       try {
@@ -38,7 +37,6 @@ export function aSmallDisk(bytes: number) {
         if (!(error instanceof Error && "code" in error && error.code === "ENOSPC")) throw error;
       }
     },
-    /** Gives the space back. */
     clear: () => rmSync(filler, { force: true }),
     /** As a disk is mounted after a fault. */
     forbidWrites: () => void spawnSync("mount", ["-o", "remount,ro", folder]),

@@ -32,7 +32,6 @@ export const blocks: readonly Block[] = [...docs].flatMap(([file, text]) =>
   ),
 );
 
-/** SQL that shell lines pass to DuckDB. */
 export const duckShellQueries: readonly string[] = [...docs.values()].flatMap((text) =>
   [...text.matchAll(/\bduckdb -c "([^"\n]+)"/g)].map(([, sql = ""]) => sql),
 );
@@ -52,5 +51,4 @@ export function readersOf(folder: string): string {
   return block("SET VARIABLE published").replaceAll("'reports/", `'${folder}/`);
 }
 
-/** The query of the page about many machines. */
 export const pageQuery = block("FROM of_all('invoices')").trim().replace(/;$/, "");

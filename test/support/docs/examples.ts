@@ -19,7 +19,6 @@ export function example(name: string): string {
   return text;
 }
 
-/** A plain value of YAML, to be looked into. */
 export type Tree = Readonly<Record<string, unknown>>;
 
 /** The documents of a YAML file; throws where it is none. */

@@ -75,7 +75,6 @@ export async function runPage(blocks: readonly Block[], environment: PageEnviron
   return { mishaps, missing };
 }
 
-/** One command each, without comments. */
 function commandLines(text: string): string[] {
   return text
     .split("\n")

@@ -15,7 +15,6 @@ export const plainRequest = {
   nested: false,
 } as const satisfies Partial<ExportRequest>;
 
-/** What an export of this mirror needs. */
 export function exportParts(mirror: string, declaration: ConnectorDeclaration): ExportParts {
   return { mirror, declaration, clock: systemClock, reportDate: "2026-11-22", version: "1.2.3" };
 }

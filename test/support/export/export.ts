@@ -32,7 +32,6 @@ export async function exportOf(
   return { ...result, out, text, cells: (file) => lines(file).map((line) => line.split(",")) };
 }
 
-/** Uses an empty DuckDB. */
 export async function withDuck<T>(use: (duck: DuckDBConnection) => Promise<T>): Promise<T> {
   const duck = await (await DuckDBInstance.create(":memory:")).connect();
   try {
@@ -50,7 +49,6 @@ export function duckRows(sql: string, before = ""): Promise<(string | null)[][]>
   });
 }
 
-/** The answer, every value as text. */
 export async function textRows(duck: DuckDBConnection, sql: string): Promise<(string | null)[][]> {
   const reader = await duck.runAndReadAll(`SELECT COLUMNS(*)::VARCHAR FROM (${sql})`);
   return reader.getRows() as (string | null)[][];
@@ -62,7 +60,6 @@ export async function duckTypes(file: string): Promise<string[]> {
   return (await duckRows(types)).map(([column]) => String(column));
 }
 
-/** A complete order record. */
 export function orderRecord(id: number | bigint, more: Readonly<Record<string, unknown>> = {}): string {
   const order = {
     id: 0,
@@ -93,7 +90,6 @@ export async function aShop(): Promise<Mirror> {
   return mirror;
 }
 
-/** All files below a folder, by path. */
 export function filesIn(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((file) => statSync(path.join(folder, file)).isFile())

@@ -115,7 +115,6 @@ export function rowsOf(db: Db, sql: string): Row[] {
   return db.prepare(sql).all() as Row[];
 }
 
-/** Sorts rows by their content, to compare lists in any order. */
 export function sorted(rows: readonly Row[]): Row[] {
   return rows.toSorted((a, b) => (textOf(a) < textOf(b) ? -1 : 1));
 }

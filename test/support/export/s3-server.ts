@@ -23,7 +23,6 @@ export async function startS3(directory: string, bucket: string) {
   return { url: `http://${address}:${port}`, close: () => server.close() };
 }
 
-/** The environment of who asks the server at this address. */
 export function s3Env(url: string) {
   return { AWS_ACCESS_KEY_ID: "S3RVER", AWS_SECRET_ACCESS_KEY: "S3RVER", AWS_ENDPOINT_URL: url };
 }

@@ -15,7 +15,6 @@ import { runCommand, temporaryFolder } from "../program/cli.ts";
 /** As long as no test lasts. */
 export const ttlMs = 60_000;
 
-/** What a fleet shares, in a database of its own. */
 export type Fleet = Awaited<ReturnType<typeof openFleet>>;
 
 export async function openFleet() {
@@ -58,10 +57,8 @@ export async function openFleet() {
   };
 }
 
-/** A test with what a fleet shares, in a database of its own, where it names it. */
 export const test = plainTest.extend("fleet", () => openFleet());
 
-/** Ways to see and to order what Postgres does for a fleet. */
 function probesOf(postgres: Postgres, url: string) {
   return {
     /** How many updates of a table a step made over a connection of its own, and how many of them wrote into its indexes. */
@@ -87,7 +84,6 @@ function probesOf(postgres: Postgres, url: string) {
       const lines = await postgres.query<{ "QUERY PLAN": string }>(`EXPLAIN ${sql}`, parameters);
       return lines.map((line) => line["QUERY PLAN"]).join("\n");
     },
-    /** Resolves when a statement waits for a lock of another transaction. */
     lockWait: async () => {
       const waiting = `SELECT FROM pg_stat_activity
         WHERE datname = current_database() AND wait_event_type = 'Lock' AND state = 'active'`;
@@ -159,7 +155,6 @@ export function runFleet(
   return runCommand(["fleet", ...args], { cwd, env: { DATABASE_URL: url } });
 }
 
-/** Deliveries with these event ids. */
 export function deliveries(...eventIds: string[]): InboxDelivery[] {
   return eventIds.map((eventId) => ({ eventId, body: Buffer.from(`{"id":"${eventId}"}`) }));
 }

@@ -32,7 +32,6 @@ export const lakeReaders: readonly LakeReader[] = [
 ];
 
 export interface TestTable {
-  /** By their names. */
   readonly columns: Readonly<Record<string, ReportType>>;
   /** SQL values, row by row. */
   readonly rows: readonly string[];
@@ -43,7 +42,6 @@ export interface TestTable {
 /** Rows as text. `FROM name` reads what the catalogue had then, or has. */
 type Ask = (sql: string, at?: string) => Promise<(string | null)[][]>;
 
-/** Reads the catalogue of a fleet. */
 export async function openLake(reader: LakeReader, fleet: Pick<Fleet, "url" | "postgres">): Promise<Ask> {
   const duck = await openDuck();
   return reader === "SQL on its tables" ? askTables(fleet, duck) : askExtension(fleet, duck);
@@ -113,7 +111,6 @@ const duckTypes: Readonly<Record<string, string>> = {
   TIMESTAMP: "TIMESTAMPTZ",
 };
 
-/** Writes a file as an owner does. */
 async function writeFile(
   duck: DuckDBConnection,
   folder: string,

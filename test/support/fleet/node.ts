@@ -33,7 +33,6 @@ interface RestoreOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A fleet of its own for a test. */
 export async function aFleet(kind: StoreKind) {
   const fleet = await openFleet();
   const { url, postgres, snapshots } = fleet;
@@ -49,7 +48,6 @@ export async function aFleet(kind: StoreKind) {
   };
 }
 
-/** A node that stores in this place. */
 function aNode(name: string, postgres: Postgres, { store }: Pick<TestStore, "store">, dataDir: string) {
   const scope = scopeIn(dataDir);
   const { files } = scope;
@@ -74,7 +72,6 @@ function aNode(name: string, postgres: Postgres, { store }: Pick<TestStore, "sto
       const mirrors = new MirrorSnapshots({ ...parts, ...more });
       return mirrors.publish(ownership, given.scope, given.requests, given.signal);
     },
-    /** Restores what is published. */
     restore: async ({ pointer, signal = aborts.signal }: RestoreOptions = {}) => {
       const published = pointer ?? (await snapshots.current("acme"));
       if (!published) throw new Error("nothing is published");

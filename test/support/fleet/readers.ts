@@ -13,7 +13,6 @@ export async function aReportStore() {
   const fleet = await openFleet();
   const stored = await aFileStore("folder");
   const { signal } = new AbortController();
-  /** Publishes what stands in these files, as the owner. */
   const publish = (
     ownership: Ownership,
     files: MirrorFiles,

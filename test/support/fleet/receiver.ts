@@ -19,14 +19,12 @@ export function documentOf(company: string, secrets = [`\${env:${company.toUpper
   return { companies: { [company]: { token: "${env:TOKEN}", webhook: { secrets } } } };
 }
 
-/** A fleet with these companies. */
 export async function fleetOf(...companies: string[]): Promise<Fleet> {
   const fleet = await openFleet();
   for (const company of companies) await fleet.companies.put(company, documentOf(company));
   return fleet;
 }
 
-/** All that a company received. */
 export function inboxOf(fleet: Fleet, company: string): Promise<NumberedDelivery[]> {
   return fleet.inbox.read(company, 0, 10_000);
 }

@@ -31,14 +31,12 @@ const shortTimes: Partial<NodeTimes> = {
   failedMs: 1_000,
 };
 
-/** How a node differs from the usual one. */
 interface NodeOptions {
   readonly capacity?: number;
   readonly times?: Partial<NodeTimes>;
   readonly publish?: Partial<NodePublishing>;
   readonly afterRun?: HostProcess["afterRun"];
   readonly clock?: Clock;
-  /** @default once a minute */
   readonly snapshotEvery?: string;
   /** A folder. @default none: nothing is published, and only `afterRun` follows a run */
   readonly reports?: string;

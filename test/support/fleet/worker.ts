@@ -16,7 +16,6 @@ import { eventually } from "../eventually.ts";
 /** Companies of a sandbox that workers share. Each has a token of the sandbox; `acme` is the first one. */
 export type WorkedFleet = Awaited<ReturnType<typeof aWorkedFleet>>;
 
-/** A worker as a process of its own. */
 export type FleetWorker = Awaited<ReturnType<typeof startWorker>>;
 
 /**
@@ -41,7 +40,6 @@ export async function aWorkedFleet(options: SandboxOptions = {}, database?: stri
     await tables.companies.put(name, { ...shared, ...more, companies: { [name]: own } });
     await engine.send("run", [name]);
   };
-  /** Stores a delivery of this event of `acme`, as receivers do. */
   const receive = (event: { readonly id: string }) =>
     tables.inbox.add("acme", [{ eventId: event.id, body: Buffer.from(JSON.stringify(event)) }]);
   /** Which node owns a company; null: none. */
@@ -50,7 +48,6 @@ export async function aWorkedFleet(options: SandboxOptions = {}, database?: stri
     return owner?.live ? owner.node : null;
   };
   const tokens = company.sandbox.companies.map(({ token }, index) => [`TOKEN${index}`, token]);
-  /** What nodes read secrets from. */
   const common = { DATABASE_URL: url, WEBHOOK_SECRET: secret };
   const secrets: Readonly<Record<string, string>> = { ...common, ...Object.fromEntries(tokens) };
   return { url, postgres, tables, engine, company, add, receive, ownerOf, secrets };
@@ -85,7 +82,6 @@ export async function startWorker(
   const line = await firstLine(child);
   const { url: address } = JSON.parse(line) as { readonly url?: string };
   if (address === undefined) throw new Error(`the worker does not listen: ${line} ${written.stderr}`);
-  /** Messages of its log. */
   const said = () => wholeLines(written.stderr).map(({ msg }) => String(msg));
   /** Waits for a text in its log. */
   const until = (text: string) =>

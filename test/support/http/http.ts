@@ -85,7 +85,6 @@ export function json(answer: ServerResponse, content: unknown, status = 200, hea
   answer.end(body);
 }
 
-/** Closed when the test ends. */
 export function untilTheEnd<T extends { close(): Promise<void> }>(part: T): T {
   onTestFinished(() => part.close());
   return part;

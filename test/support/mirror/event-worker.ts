@@ -77,7 +77,6 @@ export async function startWorker(company: Company, options: WorkerOptions = {})
     /** From now on every event of the sandbox is delivered at once, unless `arrives` returns false. */
     follow: (arrives: (event: SentEvent) => boolean = () => true) =>
       void unfollow.push(company.sandbox.control.onEvent((event) => void (arrives(event) && deliver(event)))),
-    /** Is a request in flight? */
     asking: () => asking > 0,
     /** Waits until nothing in the lane of events is due. */
     rest: () =>

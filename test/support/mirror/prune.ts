@@ -57,7 +57,6 @@ export function replayOver(before: readonly Change[], left: readonly Change[]): 
   return replay([...before.filter(({ seq }) => seq < first), ...left]);
 }
 
-/** An ISO time so many days before the prune. */
 export const daysAgo = (days: number) => isoTime(pruneMs - days * dayMs);
 
 /** Runs of many kinds over two years; what each read is a part of `tables`. */

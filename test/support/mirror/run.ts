@@ -72,7 +72,6 @@ export function leased(
   return row;
 }
 
-/** A leased detail read of a new record. */
 export function detailWork(run: RunContext, resource: string, id: RecordId): WorkItem {
   return leased(run, { kind: "detail", resource, target: `id:${id}`, lane: "hydration", reason: "new" });
 }
@@ -109,7 +108,6 @@ export function detail(
   run.queue.release(item);
 }
 
-/** Removes a record as its own 404 proves it. */
 export function removeProven(
   run: RunContext,
   resource: string,

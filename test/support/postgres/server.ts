@@ -56,13 +56,11 @@ export function findPostgres(): string | undefined {
   return folders.find((folder) => existsSync(`${folder}/initdb`) && existsSync(`${folder}/postgres`));
 }
 
-/** How a server is started. */
 export interface ServerOptions {
   /** Waits for the disk at each commit, as production does. Tests whose point it is need it. @default false */
   readonly durable?: boolean;
 }
 
-/** Starts a server. */
 export async function startPostgres({ durable = false }: ServerOptions = {}): Promise<PostgresServer> {
   const programs = findPostgres();
   if (programs === undefined) throw new Error("there is no Postgres on this machine");
@@ -215,7 +213,6 @@ export class PostgresServer {
     this.guard = null;
   }
 
-  /** Ends it and removes its data. */
   async end(): Promise<void> {
     await this.crash();
     rmSync(this.folder, { recursive: true, force: true });

@@ -83,7 +83,6 @@ export function wholeLines(text: string): Record<string, unknown>[] {
 
 export const binFile = path.join(root, "bin/fintoro-mirror.js");
 
-/** A command that does `act`. */
 export function commandThat(
   act: (context: CommandContext) => Promise<CommandEnding> | CommandEnding,
   name = "act",
@@ -97,7 +96,6 @@ export interface CommandResult extends Ended {
   readonly code: number;
 }
 
-/** What a test changes of the process environment. */
 export interface InvocationParts extends Partial<ProcessEnvironment> {
   /** True when stderr is a terminal. */
   readonly terminal?: boolean;

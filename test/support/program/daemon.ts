@@ -22,7 +22,6 @@ export const impatientClock: Clock = {
   sleep: (ms, signal) => systemClock.sleep(ms < shortestDeadlineMs ? Math.min(ms, 100) : ms, signal),
 };
 
-/** The config as it would be read from the company's folder. */
 export function configOf(company: Company, more = "", companies?: readonly ServedCompany[]): Config {
   writeServeConfig(company, `schedule: { sync: off, publish: off }\n${more}`, companies);
   const { config } = loadConfig({

@@ -13,7 +13,6 @@ export interface ErrorRow {
   readonly command: string;
   /** Lines after the token of the only company; a function gives the whole config from the service's address. */
   readonly config?: string | ((baseUrl: string) => string);
-  /** There is a mirror of the company already. */
   readonly mirror?: true;
   /** A service that answers so, in place of the sandbox. */
   readonly answer?: Answering;
@@ -43,7 +42,6 @@ export function errorRows(setups: ErrorSetups, lines: readonly string[]): ErrorR
 
 type Environment = Readonly<Record<string, string>>;
 
-/** The folder in which a command is run. */
 export interface ErrorPlace {
   readonly at: (name: string) => string;
   readonly write: (name: string, text: string) => void;
@@ -57,7 +55,6 @@ export interface ErrorStock {
   readonly dataFolder: string;
 }
 
-/** The mirror's database, in the folder of a row. */
 export const mirrorName = "data/acme.db";
 
 /** Of every service that is not the sandbox. */
@@ -66,12 +63,10 @@ export const rowToken = "1|sk_live_0123456789abcdef";
 /** Lines after a token: a service that is away is not waited for. */
 export const briefOutage = "http: { patience: 100ms }\n";
 
-/** A whole config of one company. */
 export function configOf(baseUrl: string, more = ""): string {
   return `base_url: ${baseUrl}\ncompanies:\n  acme:\n    token: \${env:TOKEN}\n${more}`;
 }
 
-/** A whole config of one company of the other connector. */
 export function otherConfig(baseUrl: string): string {
   const company =
     "{ account: acme, contact: a@b.cz, credentials: { client_id: id-01234567, client_secret: secret-01234567 } }";

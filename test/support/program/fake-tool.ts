@@ -10,7 +10,6 @@ export function fakeTool(name: string, script = "") {
   const read = (file: string) => (existsSync(at(file)) ? readFileSync(at(file), "utf8") : "");
   return {
     PATH: `${folder}:${process.env["PATH"]}`,
-    /** Arguments of each call. */
     calls: () => read("calls").split("\n").filter(Boolean),
     /** What the script has put into `input`, in its own folder. */
     input: () => read("input"),

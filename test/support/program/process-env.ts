@@ -17,7 +17,6 @@ export function processEnv(more: Readonly<Record<string, string>> = {}): Record<
   return { PATH, NODE_COMPILE_CACHE, ...more };
 }
 
-/** How a program is started. */
 export interface Start {
   readonly cwd?: string;
   /** Besides what every process of a test gets. */
@@ -26,7 +25,6 @@ export interface Start {
   readonly file?: string;
   /** @default {@link longestWaitMs} */
   readonly mostMs?: number | undefined;
-  /** Options of Node.js, before the program. */
   readonly nodeOptions?: readonly string[];
   /** Open until it is ended. @default none */
   readonly stdin?: "pipe";

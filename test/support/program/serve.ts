@@ -104,9 +104,7 @@ async function onceOpen(
   await eventually(() => over || written.stdout.includes("\n"), "an address of serve");
   if (over) throw new Error(`serve ended: ${written.stderr}`);
   const { url } = JSON.parse(written.stdout) as { readonly url: string };
-  /** Lines of its log so far. */
   const said = () => wholeLines(written.stderr);
-  /** Has it said that? */
   const heard = (message: string) => said().some(({ msg }) => String(msg).includes(message));
   const until = (message: string) =>
     eventually(
@@ -128,7 +126,6 @@ async function onceOpen(
   return { url, said, heard, until, send, end, ended };
 }
 
-/** What `sync --json` printed of the company. */
 export function outcomeIn({ stdout }: Pick<Ended, "stdout">): unknown {
   return (JSON.parse(stdout) as { companies: { acme: { outcome: unknown } } }).companies.acme.outcome;
 }

@@ -12,7 +12,6 @@ export interface Stall {
   readonly blockedMs: number;
 }
 
-/** What a probed process answers. */
 export interface ProbeAnswer {
   /** Of objects and buffers, without compiled code; where that was asked, after all garbage was collected. */
   readonly heapBytes: number;
@@ -31,12 +30,10 @@ export async function askProbe(child: ChildProcess, question: { readonly collect
   return answer;
 }
 
-/** Pure. */
 export function longestBy(time: "wallMs" | "cpuMs", stalls: readonly Stall[]): Stall {
   return stalls.reduce((most, stall) => (stall[time] > most[time] ? stall : most), noStall);
 }
 
-/** Pure. */
 export function stallText({ wallMs, cpuMs, preemptedMs, blockedMs }: Stall): string {
   const [wall, cpu, preempted, blocked] = [wallMs, cpuMs, preemptedMs, blockedMs].map(Math.round);
   return `${wall} ms: ${cpu} at work, ${preempted} without the processor, ${blocked} waiting for the disk or other threads`;

@@ -23,7 +23,6 @@ const withoutLook: Partial<Rules> = { lookBeforeMs: defaultRules.windowMs };
 /** One budget, step by step: requests and answers at given times. */
 export type Ledger = ReturnType<typeof openLedger>;
 
-/** A ledger without a window. */
 export function openLedger(given: Partial<Rules> = {}, start: RateLimitState = coldState) {
   const rules: Rules = { ...defaultRules, ...withoutLook, ...given };
   const limit = rules.defaultLimit;
@@ -89,7 +88,6 @@ export function aFlight(more: Partial<Flight> = {}): Flight {
   return { id: 1, sentAt: 200, deadlineAt: 90_200, opener: false, windowId: 1, ceiling: 119, ...more };
 }
 
-/** No request was refused. */
 export const calm: RateLimitState["refusals"] = coldState.refusals;
 
 /** A state with that window and nothing in flight. */

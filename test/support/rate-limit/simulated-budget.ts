@@ -69,7 +69,6 @@ export function startLimiter(kind: LimiterKind, limit: number, windowMs: number)
   };
 }
 
-/** What happens in a simulation. */
 export interface Scenario {
   readonly seed: number;
   readonly kind: LimiterKind;
@@ -85,7 +84,6 @@ export interface Scenario {
   readonly silent?: number;
   /** Requests of others per second, spread at random. */
   readonly othersPerSecond?: number;
-  /** Does the service send `Retry-After`? */
   readonly retryAfter?: boolean;
   /** Is there work at that time? Always, when not given. */
   readonly demand?: (atMs: number) => boolean;
@@ -97,7 +95,6 @@ export interface Scenario {
 const lostAfterMs = 6_000;
 const { windowMs } = defaultRules;
 
-/** What happened in a scenario. */
 export type Outcome = ReturnType<typeof simulate>;
 
 /** Runs a scenario to its end. Gives when own requests were sent, and when they were refused. */

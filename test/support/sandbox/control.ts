@@ -78,7 +78,6 @@ function controlOf({ control }: Awaited<ReturnType<typeof start>>) {
       };
       return { done: work(), stop: () => stopped.abort() };
     },
-    /** Returns what removes the fault. */
     fault: (fault: Fault) => faults.add(fault),
     clearFaults: () => faults.clear(),
     events: (index?: number) => at(index).company.events.list(),

@@ -1,6 +1,5 @@
 import type { Alert } from "../../../src/status/alerts/incidents.ts";
 
-/** An incident that begins. */
 export const begunAlert: Alert = {
   id: "i1-begin",
   event: "begin",

@@ -75,14 +75,12 @@ export function failures(db: Database.Database): void {
   addEvent(db, { type: "invoices.paid", resource_id: 18, state: "waiting", outcome: null, target: "id:18" });
 }
 
-/** A first run under way. */
 export function firstRun(db: Database.Database): void {
   db.prepare("DELETE FROM _runs").run();
   db.prepare("INSERT INTO _runs (mode, started_at, pid) VALUES ('incremental', ?, 1)").run(ago(4 * minuteMs));
   for (let i = 0; i < 40; i++) addWork(db, `id:${1_000 + i}`, laneRank("hydration"), "ready");
 }
 
-/** Hostile texts wherever texts come from outside. */
 export function hostileRows(db: Database.Database): void {
   const { script, turned, long, wide } = hostile;
   addEvent(db, { type: script, problem: turned, state: "unknown", outcome: null });

@@ -8,7 +8,6 @@ export type Answer = string | boolean | readonly string[] | undefined;
 /** A person who gives these answers in their order; what a question refuses is followed by the next answer. */
 export function answering(answers: readonly Answer[]) {
   const questions: string[] = [];
-  /** What was said about answers that were refused. */
   const refused: string[] = [];
   const left = [...answers];
   const next = (message: string): Answer => {

@@ -30,7 +30,6 @@ export function startOnTerminal(line: string, { cwd, env = {}, columns = 80, row
   return {
     /** As a person types it: `\r` is Enter, `\t` Tab, `\u0003` Ctrl-C. */
     type: (keys: string) => void child.stdin.write(keys),
-    /** Everything that was written to the terminal so far. */
     shown: () => shown,
     /** Resolves when the terminal has shown it; rejects when the program ended without. */
     seen: async (text: string | RegExp) => {
@@ -39,7 +38,6 @@ export function startOnTerminal(line: string, { cwd, env = {}, columns = 80, row
       if (!isThere())
         throw new Error(`the terminal never showed ${String(text)}, but ${JSON.stringify(shown)}`);
     },
-    /** The program's exit code. */
     ended,
   };
 }

@@ -62,7 +62,6 @@ export function jumpingClock(startMs = 0): Clock & { readonly slept: number[] } 
   };
 }
 
-/** A log whose lines are kept. */
 export function recordingLog(
   options: Partial<Parameters<typeof createLogger>[0]> = {},
   secrets: readonly string[] = [],

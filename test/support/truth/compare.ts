@@ -67,7 +67,6 @@ export function rowMistakes(db: Db, table: string, expected: ReadonlyMap<string,
   return [...wrong, ...parts];
 }
 
-/** By id. */
 export function liveRows(db: Db, table: string): Map<string, Row> {
   const rows = db.prepare(`SELECT * FROM "${table}" WHERE _deleted_at IS NULL`).all() as Row[];
   return new Map(rows.map((row) => [String(row["id"]), row]));
@@ -152,7 +151,6 @@ export function falseTombstones(file: string, truth: Truth): string[] {
   );
 }
 
-/** A row of the change log. */
 export interface LoggedChange {
   readonly resource: string;
   readonly id: number;

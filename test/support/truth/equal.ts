@@ -8,7 +8,6 @@ export { count, dump, look } from "./compare.ts";
 export interface EqualOptions {
   /** The sandbox's company, by index. */
   readonly of?: number;
-  /** These tables only. */
   readonly tables?: readonly string[];
 }
 

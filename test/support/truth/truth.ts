@@ -88,7 +88,6 @@ export interface ExpectedRow {
   readonly children: ReadonlyMap<string, readonly Cells[]>;
 }
 
-/** The row that a record must have become. */
 export function expectedRow(table: string, record: Dict): ExpectedRow {
   const children = new Map<string, Cells[]>();
   const cells: Cells = table === "company" ? { id: 1 } : {};

@@ -67,7 +67,6 @@ export function damageTable({ file }: Pick<Company, "file">, table: string): voi
   writeFileSync(file, bytes);
 }
 
-/** The first ids of a table's live rows. */
 export function liveIds({ file }: Company, table: string, where = "1"): number[] {
   const sql = `SELECT id FROM ${table} WHERE _deleted_at IS NULL AND ${where} ORDER BY id`;
   return look(file, (db) => db.prepare(sql).pluck().all() as number[]);

@@ -12,7 +12,6 @@ export type Cancel = () => void;
  */
 export class SimulatedTime {
   readonly startMs: number;
-  /** Milliseconds since the simulation began. */
   passedMs = 0;
   steps = 0;
   /** By their time, and those of one time in the order in which they were asked for. */

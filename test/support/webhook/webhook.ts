@@ -90,7 +90,6 @@ export interface IngestOptions {
   readonly path?: string;
 }
 
-/** An ingest over a real file. */
 export async function openIngest(options: IngestOptions = {}) {
   const { declaration = shopWithEvents(), keyring = keyringOf(secret) } = options;
   const mirror = await openShop({ declaration, ...(options.path !== undefined && { path: options.path }) });
@@ -101,7 +100,6 @@ export async function openIngest(options: IngestOptions = {}) {
     mirror,
     queue,
     ingest,
-    /** Rows of an own table of the mirror. */
     count: (table: string) => counted(mirror, table),
   };
 }
@@ -153,7 +151,6 @@ export async function aReceiver(options: ReceiverOptions = {}) {
   const url = `http://127.0.0.1:${server.port}`;
   const deliver = ({ headers, body }: Post = post(), path = "/webhooks/acme") =>
     fetch(url + path, { method: "POST", headers, body: Buffer.from(body) });
-  /** Replaces the company's ingest. */
   const put = (other: Ingest | "unavailable") => {
     ingest = other;
   };
@@ -255,7 +252,6 @@ export async function statusOf(options: ReceiverOptions, ...bytes: (string | Buf
   return { status, receiver, line };
 }
 
-/** Rows of the mirror's own tables, counted. */
 export function counted(mirror: Mirror, table: string): number {
   return Number(mirror.db.prepare(`SELECT count(*) FROM ${table}`).pluck().get());
 }
