@@ -40,7 +40,6 @@ const long = [
   "fleet/processes/packages",
   "fleet/processes/files",
   "crash/small-disk",
-  "e2e/contradiction",
   "crash/owner",
   "crash/stop-scrub",
   "files/memory",

@@ -35,20 +35,23 @@ function answered(replies: Readonly<Record<string, Reply>>): Obstacle {
 // Fault: service | 404 on a list's route | a proxy, for bank accounts | a failure of that resource; nothing of it is deleted (I5)
 // Fault: service | 422 for an unknown reason | a proxy, for a list | the run is partial and names the field in the service's words
 // Fault: service | a body over the cap, and a gzip bomb | a proxy, for one list | the answer is broken off, the others are whole, the next run heals
+// Fault: pagination | a list answers 200 with the same wrong page, whatever page is asked for | a proxy, for quotations, like a static mock | it is tried 5 times and set aside with what was wrong, everything else is read, and no outage is claimed
 // Fault: secrets | a redirect to another origin | a proxy, for a list | not followed: nothing arrives there, and no message has the token (I9)
-test("lists that are refused, never end or lead elsewhere are named, delete nothing, and come with the next run; the token leads nowhere (I5, I9)", async () => {
+test("lists that are refused, contradict their question, never end or lead elsewhere are named, delete nothing, and come with the next run; the token leads nowhere (I5, I9)", async () => {
   const company = await aMirroredCompany();
   const elsewhere = await startProxy(company.sandbox);
   onTestFinished(() => elsewhere.close());
   const bomb = gzipSync(`{"data":["${" ".repeat(100_000_000)}"]}`);
   const { control } = company.sandbox;
   control.create("business_case_statuses", { name: "Nový", color: "#00ff00" });
+  const paginator = { currentPage: 2, perPage: 10, totalPages: 5, totalResults: 42, nextPageUrl: null };
   company.proxy.obstruct(({ path }) => (path.startsWith("/proformas") ? forbidden : undefined));
   company.proxy.obstruct(
     answered({
       "/suppliers": jsonReply(500, { message: "Server Error" }),
       "/bank-accounts": jsonReply(404, { message: "The route could not be found." }),
       "/orders": invalid("sortBy"),
+      "/quotations": jsonReply(200, { data: [{ id: 1 }], paginator }),
       "/clients": jsonReply(200, `{"data":["${" ".repeat(3_000_000)}"]}`),
       "/units": { ...jsonReply(200, "", { "content-encoding": "gzip" }), body: bomb },
       "/warehouses": {
@@ -65,11 +68,20 @@ test("lists that are refused, never end or lead elsewhere are named, delete noth
     proformas: "forbidden",
     bank_accounts: "failed",
     orders: "failed",
+    quotations: "dead",
     clients: "dead",
     units: "dead",
     warehouses: "dead",
   });
   expect(report.troubles.find(({ resource }) => resource === "orders")?.message).toContain("sortBy");
+  expect(asksFor(company, /^\/quotations$/)).toBe(5);
+  expect(report.troubles.find(({ resource }) => resource === "quotations")).toMatchObject({
+    message:
+      "GET /quotations?page=1 returned page 2, 5 times: the list was not read in this run (exit 3), the rest was",
+    hint: "If it persists, report request id req-proxy to the service.",
+    requestId: "req-proxy",
+  });
+  expect(company.said.filter((line) => line.includes("no usable answer"))).toEqual([]);
   expect(elsewhere.asked).toEqual([]);
   expect(JSON.stringify(report.troubles)).not.toContain(company.sandbox.token);
   expectEqual(company);
