@@ -138,7 +138,7 @@ async function travel(machine: SimulatedMachine, sender: Sender, request: Reques
   const early = choice.probability(0.5) ? answer() : null;
   await time.sleep(latencyMs - thereMs);
   if (!sender.isAlive) return noAnswer;
-  if (watched && kind !== "answer lost") machine.budgetWatch.ended(watched);
+  if (watched && kind !== "answerLost") machine.budgetWatch.ended(watched);
   const reply = withFault(machine, kind, { ...request, route }, early ?? answer());
   machine.note(`GET ${pathname} ${reply === null ? "no answer" : reply.status}`);
   if (reply?.status === 404 && route.startsWith("/contact-activity-logs/")) machine.denials += 1;
@@ -166,17 +166,12 @@ function latencyOf({ network: { slow, stray, spreadMs, evenMs }, choice }: Simul
   return spreadMs > 0 ? 30 + spreadMs * (choice.below(1_000) / 1_000) ** 3 : 30 + choice.below(200);
 }
 
-type Wrong = "lost" | "answer lost" | "reset" | "odd" | "indiscreet" | null;
+const wrongs = ["lost", "answerLost", "reset", "odd", "indiscreet"] as const;
+type Wrong = (typeof wrongs)[number] | null;
 
-function whatGoesWrong(
-  { lost, answerLost, reset, odd, indiscreet }: SimulatedMachine["network"],
-  at: number,
-): Wrong {
-  if (at < lost) return "lost";
-  if (at < lost + answerLost) return "answer lost";
-  if (at < lost + answerLost + reset) return "reset";
-  if (at < lost + answerLost + reset + odd) return "odd";
-  return at < lost + answerLost + reset + odd + indiscreet ? "indiscreet" : null;
+function whatGoesWrong(network: SimulatedMachine["network"], at: number): Wrong {
+  let share = 0;
+  return wrongs.find((wrong) => at < (share += network[wrong])) ?? null;
 }
 
 /** What the process hears in place of the service's answer; null: nothing. */
@@ -187,7 +182,7 @@ function withFault(
   reply: ServiceReply,
 ): ServiceReply | null {
   const { network, choice } = machine;
-  if (kind === "answer lost") return null;
+  if (kind === "answerLost") return null;
   if (kind === "reset") throw networkError("ECONNRESET", "read ECONNRESET");
   if (kind === "odd") return { ...reply, ...choice.one(oddAnswers)(reply) };
   const { route } = request;
