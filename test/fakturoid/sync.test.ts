@@ -3,8 +3,6 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { fakturoid } from "../../connectors/fakturoid/declaration.ts";
 import { knownFakturoid } from "../../connectors/fakturoid/known.ts";
-import { markRestored } from "../../src/state/meta.ts";
-import { openDatabase } from "../../src/store/database.ts";
 import { count, look } from "../support/truth/compare.ts";
 import { complaints, load } from "../support/connector/config.ts";
 import { openForTest, type Account } from "../support/company/open-account.ts";
@@ -34,32 +32,6 @@ describe("a night", () => {
     one.passDays(6);
     await one.sync();
     expect(one.asked().filter((path) => path === "/invoices.json")).toHaveLength(3);
-  });
-
-  test("I5: finds a deletion without an event on the week's whole list, by the 404 of its own route", async () => {
-    const one = await openForTest();
-    await one.sync();
-    const [first = 0] = live(one, "invoices");
-    one.changes.remove("invoices", first);
-    one.passDays(1);
-    await one.sync();
-    expect(live(one, "invoices")).toContain(first);
-    one.passDays(7);
-    expect(await one.sync()).toMatchObject({ outcome: "complete", resources: { invoices: { deleted: 1 } } });
-    expect(live(one, "invoices")).not.toContain(first);
-  });
-
-  test("I5, I11: after a restore reads the whole lists at once: events of deletions may be lost", async () => {
-    const one = await openForTest();
-    await one.sync();
-    const [first = 0] = live(one, "invoices");
-    one.changes.remove("invoices", first);
-    using db = openDatabase(one.files.mirror);
-    markRestored(db, { nowMs: Date.now(), takenAt: new Date().toISOString() });
-    expect(await one.sync()).toMatchObject({ outcome: "complete", resources: { invoices: { deleted: 1 } } });
-    one.asked();
-    await one.sync();
-    expect(one.asked()).toHaveLength(8);
   });
 
   test("I2: without a change writes none, although the account counts its calls", async () => {
