@@ -27,38 +27,41 @@ export const outside = {
 } as const;
 
 /**
- * Faults, one after another, as
+ * Faults by the file that each is planted in and the tests that must find it, as
  *
- *     id, invariant: why
- *       file, found by tests
- *       - what is found
- *       + what replaces it
- *       outside: why the simulation cannot find it, or a key of `outside`
+ *     file, found by tests
+ *       id, invariant: why
+ *         - what is found
+ *         + what replaces it
+ *         outside: why the simulation cannot find it, or a key of `outside`
  *
  * @param elsewhere where a fault does not say `outside`
  */
 export function faultsIn(text: string, elsewhere?: string): PlantedFault[] {
-  return text
-    .trim()
-    .split(/\n {2}(?=\S)/)
-    .map((fault) => faultIn(fault, elsewhere));
+  return text.split(/^ {2}(?=\S)/m).flatMap((group) => {
+    const [head = "", ...faults] = group.split(/^ {4}(?=\S)/m);
+    const [file = "", tests = ""] = head.trim().split(", found by ");
+    return faults.map((fault) => faultIn(fault, { file, tests: tests.split(" ") }, elsewhere));
+  });
 }
 
-function faultIn(text: string, elsewhere: string | undefined): PlantedFault {
-  const [, id, invariant, why, file, tests] =
-    /^([\w-]+)(?:, (I\d+))?: (.+)\n {4}(\S+), found by (.+)\n/.exec(text) ?? [];
+function faultIn(
+  text: string,
+  place: Pick<PlantedFault, "file" | "tests">,
+  elsewhere: string | undefined,
+): PlantedFault {
+  const [, id, invariant, why] = /^([\w-]+)(?:, (I\d+))?: (.+)\n/.exec(text) ?? [];
   const marked = (mark: string) =>
-    Array.from(text.matchAll(new RegExp(`^ {4}${mark} ?(.*)$`, "gm")), ([, line]) => line).join("\n");
-  if (!id || !why || !file || !tests) throw new Error(`this is no planted fault: ${text}`);
+    Array.from(text.matchAll(new RegExp(`^ {6}${mark} ?(.*)$`, "gm")), ([, line]) => line).join("\n");
+  if (!id || !why || !place.tests[0]) throw new Error(`this is no planted fault: ${text}`);
   const named = marked("outside:");
   const outsideSimulation = named === "" ? elsewhere : (outside[named as keyof typeof outside] ?? named);
   return {
     id,
-    file,
+    ...place,
     find: marked("-"),
     replace: marked(String.raw`\+`),
     why,
-    tests: tests.split(" "),
     ...(invariant !== undefined && { invariant: invariant as Invariant }),
     ...(outsideSimulation !== undefined && { outsideSimulation }),
   };

@@ -23,57 +23,55 @@ const ages: readonly PlantedFault[] = (
 
 const others = faultsIn(
   `
-  file-renamed-before-it-is-on-the-disk: after a power cut the report's name leads to an empty file
-    src/base/files/atomic-file.ts, found by test/base/atomic-file.test.ts
-    -   syncToDisk(finished);
-  rename-not-on-the-disk: after a power cut the earlier file is there again, although the command said that it wrote
-    src/base/files/atomic-file.ts, found by test/base/atomic-file.test.ts
-    -   syncToDisk(path.dirname(file));
-  exported-file-not-on-the-disk: after a power cut the manifest names an empty file
-    src/base/files/hashed-file.ts, found by test/export/runs.test.ts
-    -     await handle.sync();
-  folder-of-exported-files-not-on-the-disk: after a power cut the manifest names a file that is not there
-    src/export/files/staging.ts, found by test/export/runs.test.ts
-    -     for (const folder of folders) syncToDisk(folder);
-  manifest-before-its-files: a reader finds a manifest whose files are not there yet, or are those of before
-    src/export/files/staging.ts, found by test/export/runs.test.ts
-    -       for (const file of files) await this.#move(file.path);
-    +       writeFileAtomically(place, manifest.text);
-    +       for (const file of files) await this.#move(file.path);
-  report-renamed-before-it-is-on-the-disk: after a power cut the report is an empty file
-    src/report/report-file.ts, found by test/report/publish.test.ts
-    -   replaceFile(next, report);
-    +   process.getBuiltinModule("node:fs").renameSync(next, report);
-  deleted-record-that-came-back-stays-deleted: the report shows a record and calls it deleted
-    src/report/build-report.ts, found by test/report/changes.test.ts
-    - [documentFiles, deletedRecords]
-    + [documentFiles]
-  due-today-is-overdue: what is due today counts as overdue
-    connectors/fintoro/report/sales.ts, found by test/fintoro/views-ageing.test.ts
-    - \${sql.daysSince("d.due_date")} > 0\`
-    + \${sql.daysSince("d.due_date")} >= 0\`
-  currencies-added-up: crowns and euros of one client and age are one sum
-    connectors/fintoro/report/receivables.ts, found by test/fintoro/views-ageing.test.ts
-    - GROUP BY buyer, client_id, currency, age
-    + GROUP BY buyer, client_id, age
-  retry-after-of-503-not-obeyed: a service under maintenance that asks for a pause is asked again at once
-    src/http/exchange.ts, found by test/http/attempts.test.ts
-    - return errorOfStatus(head, body, waitS === null ? null : waitS * 1000);
-    + return errorOfStatus(head, body, waitS === null ? null : null);
-    outside: network
-  no-cap-after-decompression: a small answer that unpacks to gigabytes takes all memory
-    src/http/response-body.ts, found by test/http/content.test.ts
-    - return await take(stream, capBytes, null);
-    + return await take(stream, 2 ** 32, capBytes < 0 ? 0 : null);
-    outside: network
-  outdated-overlay-is-read: books of an earlier moment show what changed while they were made
-    src/store/snapshot/overlay.ts, found by test/state/as-of.test.ts
-    - coalesce(known, last) = last AS isKnown
-    + coalesce(known, last) <= last AS isKnown
-  clock-trusted-for-as-of: a boot at 1970 ends all days before it
-    src/state/as-of/moment.ts, found by test/state/as-of.test.ts
-    - ORDER BY score, id DESC LIMIT 1
-    + ORDER BY id DESC LIMIT 1
+  src/base/files/atomic-file.ts, found by test/base/atomic-file.test.ts
+    file-renamed-before-it-is-on-the-disk: after a power cut the report's name leads to an empty file
+      -   syncToDisk(finished);
+    rename-not-on-the-disk: after a power cut the earlier file is there again, although the command said that it wrote
+      -   syncToDisk(path.dirname(file));
+  src/base/files/hashed-file.ts, found by test/export/runs.test.ts
+    exported-file-not-on-the-disk: after a power cut the manifest names an empty file
+      -     await handle.sync();
+  src/export/files/staging.ts, found by test/export/runs.test.ts
+    folder-of-exported-files-not-on-the-disk: after a power cut the manifest names a file that is not there
+      -     for (const folder of folders) syncToDisk(folder);
+    manifest-before-its-files: a reader finds a manifest whose files are not there yet, or are those of before
+      -       for (const file of files) await this.#move(file.path);
+      +       writeFileAtomically(place, manifest.text);
+      +       for (const file of files) await this.#move(file.path);
+  src/report/report-file.ts, found by test/report/publish.test.ts
+    report-renamed-before-it-is-on-the-disk: after a power cut the report is an empty file
+      -   replaceFile(next, report);
+      +   process.getBuiltinModule("node:fs").renameSync(next, report);
+  src/report/build-report.ts, found by test/report/changes.test.ts
+    deleted-record-that-came-back-stays-deleted: the report shows a record and calls it deleted
+      - [documentFiles, deletedRecords]
+      + [documentFiles]
+  connectors/fintoro/report/sales.ts, found by test/fintoro/views-ageing.test.ts
+    due-today-is-overdue: what is due today counts as overdue
+      - \${sql.daysSince("d.due_date")} > 0\`
+      + \${sql.daysSince("d.due_date")} >= 0\`
+  connectors/fintoro/report/receivables.ts, found by test/fintoro/views-ageing.test.ts
+    currencies-added-up: crowns and euros of one client and age are one sum
+      - GROUP BY buyer, client_id, currency, age
+      + GROUP BY buyer, client_id, age
+  src/http/exchange.ts, found by test/http/attempts.test.ts
+    retry-after-of-503-not-obeyed: a service under maintenance that asks for a pause is asked again at once
+      - return errorOfStatus(head, body, waitS === null ? null : waitS * 1000);
+      + return errorOfStatus(head, body, waitS === null ? null : null);
+      outside: network
+  src/http/response-body.ts, found by test/http/content.test.ts
+    no-cap-after-decompression: a small answer that unpacks to gigabytes takes all memory
+      - return await take(stream, capBytes, null);
+      + return await take(stream, 2 ** 32, capBytes < 0 ? 0 : null);
+      outside: network
+  src/store/snapshot/overlay.ts, found by test/state/as-of.test.ts
+    outdated-overlay-is-read: books of an earlier moment show what changed while they were made
+      - coalesce(known, last) = last AS isKnown
+      + coalesce(known, last) <= last AS isKnown
+  src/state/as-of/moment.ts, found by test/state/as-of.test.ts
+    clock-trusted-for-as-of: a boot at 1970 ends all days before it
+      - ORDER BY score, id DESC LIMIT 1
+      + ORDER BY id DESC LIMIT 1
 `,
   outside.report,
 );
