@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { defineResource, type Resource } from "../../../src/connector/resource.ts";
 import type { ConnectorDeclaration } from "../../../src/connector/connector-declaration.ts";
 import * as s from "../../../src/connector/record-schema.ts";
@@ -154,4 +154,13 @@ export async function openAgain(mirror: Mirror, options: OpenShop = {}): Promise
 export async function derivedAgain(mirror: Mirror): Promise<Mirror> {
   mirror.db.exec("UPDATE _derivations SET version = 'of another release'");
   return openAgain(mirror, { declaration: mirror.declaration });
+}
+
+/** Takes a step in a transaction that fails at its end. */
+export function rollBack(mirror: Mirror, step: () => unknown): void {
+  const failing = () => {
+    step();
+    throw new Error("the power went");
+  };
+  expect(() => mirror.apply(failing)).toThrow("the power went");
 }
