@@ -1,5 +1,4 @@
-import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import path from "node:path";
 import * as fc from "fast-check";
 import { readXlsx, type Sheet } from "hucre/xlsx";
@@ -11,10 +10,8 @@ import { sheetName } from "../../src/export/write-workbook.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { exportOf } from "../support/export/export.ts";
 import { openHasty } from "../support/mirror/mirror.ts";
-import { tempFolder } from "../support/temporary-folder.ts";
 import { put } from "../support/mirror/store.ts";
 import { entriesOf } from "../support/export/zip.ts";
-import { longestWaitMs } from "../support/eventually.ts";
 
 interface Workbook {
   readonly file: string;
@@ -196,26 +193,4 @@ test("any text of a cell is one text of the XML, without a character that XML fo
       expect(back).toBe(text.replaceAll(/\r\n?/g, "\n"));
     }),
   );
-});
-
-const office = ["/usr/bin/soffice", "/usr/local/bin/soffice", "/opt/libreoffice/program/soffice"].find(
-  existsSync,
-);
-
-const tried = office ? "reads every sheet" : "is not installed here: not tried";
-
-test(`LibreOffice ${tried}`, async () => {
-  if (office === undefined) return;
-  const { file } = await workbookOf(await aMirror(), { tables: ["invoices", "v_revenue_by_month"] });
-  const folder = path.dirname(file);
-  // Semicolons, UTF-8, cells as they are shown, every sheet in a file of its own.
-  const filter = "csv:Text - txt - csv (StarCalc):59,34,76,1,,0,false,true,true,false,false,-1";
-  const profile = `-env:UserInstallation=file://${tempFolder()}`;
-  execFileSync(office, [profile, "--headless", "--convert-to", filter, "--outdir", folder, file], {
-    timeout: longestWaitMs,
-    stdio: "ignore",
-  });
-  const read = (sheet: string) => readFileSync(path.join(folder, `acme-${sheet}.csv`), "utf8").split("\n");
-  expect(read("invoices")[1]).toMatch(/^1;;;0001;.*;=1\+1;.*;2026-10-01;2026-10-20;/);
-  expect(read("v_revenue_by_month")[1]).toMatch(/^10\/2026;EUR;2;(0;)+10\.30;10\.30;12\.50;12\.50/);
 });
