@@ -36,15 +36,6 @@ function judged(facts: Partial<EventFacts> = {}, around: Around = serving): Even
   return judgeEvents({ ...quiet, ...facts }, around.writer, around.mayBeLost, nowMs);
 }
 
-test.each<[string, Partial<EventFacts>, Around]>([
-  ["without the lock: it was killed a moment ago", {}, alone],
-  ["without a recent heartbeat: the lock is another's", { spans: [span(hourMs, 2 * minuteMs)] }, syncing],
-  ["once it was stopped", { spans: [span(hourMs, 1_000, "drained")] }, serving],
-  ["where none ever did", { spans: [] }, serving],
-])("a daemon does not listen %s", (_, facts, around) => {
-  expect(judged(facts, around).listening).toBe(false);
-});
-
 test("gaps are between the spans of the receiver, from the last heartbeat on, for seven days", () => {
   const spans = [
     span(9 * 24 * hourMs, 8 * 24 * hourMs, "drained"),
@@ -112,9 +103,11 @@ describe("the lines for people show", () => {
 
   test("since when no receiver listens, and why", () => {
     const spans = [span(5 * hourMs, 2 * hourMs)];
-    const drained = [span(5 * hourMs, 2 * hourMs, "drained")];
-    shows({ spans }, "  receiver: none is listening, for 2h 00m: serve was killed", alone);
-    shows({ spans: drained }, "  receiver: none is listening, for 2h 00m: serve was stopped", alone);
+    const drained = [span(5 * hourMs, 1_000, "drained")];
+    shows({ spans }, "  receiver: none is listening, for 2h 00m: serve was killed", syncing);
+    // It was killed a moment ago, and nobody has its lock.
+    shows({}, "  receiver: none is listening, for 4s: serve was killed", alone);
+    shows({ spans: drained }, "  receiver: none is listening, for 1s: serve was stopped");
     shows({ spans: [] }, "  receiver: none has run yet");
   });
 
