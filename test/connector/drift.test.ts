@@ -116,14 +116,6 @@ const sortBy = [...books, "get", "parameters", "0"];
 const perPage = [...books, "get", "parameters", "1"];
 
 const queryCases: readonly Case[] = [
-  [
-    set([...sortBy, "schema", "enum"], ["title"]),
-    breaking("GET /books ?sortBy", "value id", "absent", "present"),
-  ],
-  [
-    add([...sortBy, "schema", "enum"], "price"),
-    addition("GET /books ?sortBy", "value price", "present", "absent"),
-  ],
   [set([...perPage, "schema", "maximum"], 50), breaking("GET /books ?perPage", "maximum", "50", "100")],
   [
     remove(["components", "parameters", "Page", "name"]),
