@@ -8,12 +8,10 @@ import { ProtocolError } from "../../src/connector/service-errors.ts";
 
 const bytes = (text: string) => Buffer.from(text);
 
-describe("a list's answer", () => {
-  // Fault: data | bytes that are no UTF-8 | a list's answer | refused: they would be stored for good
-  test("broken characters are refused: they would be stored for good", () => {
-    const body = Buffer.concat([bytes('{"data":[{"id":1,"a":"'), Buffer.of(0xc4), bytes('"}]}')]);
-    expect(errorOf(() => readList(body)).kind).toBe("protocol");
-  });
+// Fault: data | bytes that are no UTF-8 | a list's answer | refused: they would be stored for good
+test("a list with broken characters is refused: they would be stored for good", () => {
+  const body = Buffer.concat([bytes('{"data":[{"id":1,"a":"'), Buffer.of(0xc4), bytes('"}]}')]);
+  expect(errorOf(() => readList(body)).kind).toBe("protocol");
 });
 
 describe("a record's answer", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { requestFor } from "../../src/extract/work-request.ts";
-import { childTarget, pageTarget, recordTarget } from "../../src/state/work-item.ts";
+import { recordTarget } from "../../src/state/work-item.ts";
 import { resourceOf } from "../support/mirror/mirror.ts";
 import { workItem } from "../support/mirror/state-rows.ts";
 
@@ -41,12 +41,4 @@ describe("the request of a work item", () => {
     const request = requestFor(resourceOf("notes"), workItem({ kind: "child", resource: "notes", payload }));
     expect(request.query).toEqual({ personId: "17", perPage: 2, page: 2 });
   });
-});
-
-test("the same work has the same target, whatever the reason", () => {
-  expect([recordTarget(7), pageTarget("order", 2), childTarget("people", 7n, 1)]).toEqual([
-    "id:7",
-    "page:order:2",
-    "child:people:7:1",
-  ]);
 });
