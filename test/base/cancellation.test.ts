@@ -2,6 +2,7 @@ import { expect, test, vi, onTestFinished } from "vitest";
 import { dayMs } from "../../src/base/clock.ts";
 import { abortAfter, stopSignal } from "../../src/base/cancellation.ts";
 import { getEventListeners } from "node:events";
+import { setImmediate } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
@@ -15,10 +16,6 @@ test("a time limit may be a part of a millisecond, or longer than Node's longest
 });
 
 const never = new AbortController().signal;
-
-function wait(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
 
 test("requests in flight may finish within the grace time once the run's time is over; an interruption ends them", () => {
   vi.useFakeTimers();
@@ -48,7 +45,7 @@ test("nothing is left on a signal that lives for years when its run is over, wha
   closed.addEventListener("abort", () => undefined, { signal: never });
   expect(getEventListeners(closed, "abort")).toHaveLength(2);
   for (let turns = 0; turns < 5; turns++) {
-    await wait(0);
+    await setImmediate();
     collect();
   }
   over.abort();
