@@ -3,7 +3,6 @@ import { describe, expect } from "vitest";
 import { laneRank, lanes, type Lane } from "../../src/base/lane.ts";
 import { isUrgent, type NewWorkItem, type WorkItem } from "../../src/state/work-item.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
-import { openAgain } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { work } from "../support/mirror/state-rows.ts";
 import { leaseNext } from "../support/mirror/run.ts";
@@ -54,14 +53,6 @@ test("details of all live records are added at once, ranked as the newest first,
 });
 
 describe("leases", () => {
-  test("a lease lost by a crash frees the item for the next process", async ({ mirror, queue }) => {
-    queue.add(work());
-    const first = lease(queue);
-    expect(queue.lease(nowMs, everything)).toBeNull();
-    const again = await openAgain(mirror);
-    expect(lease(new WorkQueue(again.db))).toEqual(first);
-  });
-
   test("an item never gets the id of one that was dropped while it was leased", ({ queue }) => {
     queue.add(work({ target: "child:people:1:1" }));
     const inFlight = lease(queue);
