@@ -158,12 +158,7 @@ class Model {
   }
 }
 
-type Command =
-  | { readonly do: "add"; readonly target: string; readonly lane: Lane; readonly dueAtMs: number }
-  | { readonly do: "lease"; readonly atMs: number }
-  | { readonly do: "done" | "retry" | "bury"; readonly pick: number };
-
-const command: fc.Arbitrary<Command> = fc.oneof(
+const command = fc.oneof(
   fc.record({
     do: fc.constant("add" as const),
     target: fc.constantFrom("a", "b", "c", "d"),
