@@ -1,14 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import {
-  draftOf,
-  freeBytesAt,
-  makeFolders,
-  replaceFile,
-  writeFileAtomically,
-} from "../../src/base/files/atomic-file.ts";
-import { recordDiskOrder } from "../support/crash/disk-order.ts";
+import { draftOf, freeBytesAt, makeFolders, writeFileAtomically } from "../../src/base/files/atomic-file.ts";
 import { memoryFolder } from "../support/memory-folder.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 
@@ -30,20 +23,6 @@ test("keeps the old file when the new one cannot be put in its place", () => {
   expect(() => writeFileAtomically(file, "new")).toThrow();
   expect(readFileSync(path.join(file, "inside"), "utf8")).toBe("old");
   expect(readFileSync(draftOf(file), "utf8")).toBe("new");
-});
-
-test("syncs the file before the rename and the folder after it", async () => {
-  const file = path.join(tempFolder(), "report.db");
-  writeFileSync(`${file}.next`, "new");
-  chmodSync(`${file}.next`, 0o400);
-  const { steps } = await recordDiskOrder();
-  replaceFile(`${file}.next`, file);
-  expect(steps).toEqual([
-    "sync report.db.next",
-    "rename report.db",
-    `sync ${path.basename(path.dirname(file))}`,
-  ]);
-  expect(readFileSync(file, "utf8")).toBe("new");
 });
 
 const modesOf = (...places: string[]) => places.map((place) => statSync(place).mode & 0o777);
