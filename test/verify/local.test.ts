@@ -225,15 +225,6 @@ describe("what stands beside the records", () => {
       { kind: "schema", hint: expect.stringContaining("Restore") },
     ]);
   });
-
-  test("queues the read of each event that waits, once", async () => {
-    const mirror = await aShopWithEvents();
-    const before = rows(mirror, "SELECT resource, target, kind, lane FROM _work ORDER BY target");
-    expect(before).toHaveLength(2);
-    mirror.db.exec("DELETE FROM _work");
-    await verify(mirror.db.name, shop);
-    expect(rows(mirror, "SELECT resource, target, kind, lane FROM _work ORDER BY target")).toEqual(before);
-  });
 });
 
 /** The file of a full shop that nobody has open. */
