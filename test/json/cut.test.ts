@@ -7,8 +7,6 @@ import { errorOf } from "../support/errors.ts";
 const bytes = (text: string) => Buffer.from(text);
 const textsOf = (slices: Iterable<{ slice: Buffer }>) => [...slices].map(({ slice }) => slice.toString());
 
-const nested = (depth: number) => `{"data":[${"[".repeat(depth)}${"]".repeat(depth)}]}`;
-
 const deep = (levels: number) => Buffer.from("[".repeat(levels) + "]".repeat(levels));
 
 describe("a list answer", () => {
@@ -71,13 +69,6 @@ describe("a list answer", () => {
   test("reports one character of a fault and no more: an answer may hold secrets", () => {
     const error = errorOf(() => cutList(bytes('{"data":[],"token":s3cret-token-value}')));
     expect(`${error.message} ${String(error.hint)} ${String(error.cause)}`).not.toContain("cret");
-  });
-
-  test(`holds records ${maxDepth} levels deep and refuses deeper ones`, () => {
-    expect(cutList(bytes(nested(maxDepth))).records).toHaveLength(1);
-    expect(errorOf(() => cutList(bytes(nested(maxDepth + 1)))).message).toContain(
-      `at most ${maxDepth} levels`,
-    );
   });
 
   // Fault: data | a hundred thousand nested brackets | bytes of a list | refused, without running out of stack
