@@ -104,8 +104,10 @@ const wholeList = (name: string, ageDays: number | null, requests: number): Fact
   return { name, readAtMs, requests, waits: false, open: null };
 };
 
+const settings = { everyMs: 7 * dayMs, mostRequests: 10, pagesPerDay: 3 };
+
 const chosen = (mostRequests: number | null, ...lists: Facts[]) => [
-  ...planWholeLists(lists, { everyMs: 7 * dayMs, mostRequests, pagesPerDay: 3 }, startMs).keys(),
+  ...planWholeLists(lists, { ...settings, mostRequests }, startMs).keys(),
 ];
 
 describe("which whole lists a run reads", () => {
@@ -126,7 +128,6 @@ describe("which whole lists a run reads", () => {
   });
 
   test("one that is larger than the share of a run in parts: so many pages a day, and all of it once the rest fits", () => {
-    const settings = { everyMs: 7 * dayMs, mostRequests: 10, pagesPerDay: 3 };
     const pages = (begunDaysAgo: number | null, read: number, mostRequests = 10) => {
       const open = begunDaysAgo === null ? null : { begunMs: startMs - begunDaysAgo * dayMs, pages: read };
       const lists = [{ ...wholeList("a", 8, 50), open }];
@@ -156,7 +157,6 @@ describe("which whole lists a run reads", () => {
       ["b Infinity", "a 3"],
     ],
   ])("of two that a run of ten requests may read: %s", (_case, one, other, expected) => {
-    const settings = { everyMs: 7 * dayMs, mostRequests: 10, pagesPerDay: 3 };
     const found = planWholeLists([one, other], settings, startMs);
     expect([...found].map((pair) => pair.join(" "))).toEqual(expected);
   });

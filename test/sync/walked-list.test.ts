@@ -165,6 +165,16 @@ test("a whole list that is overdue because the month's calls do not suffice is n
   expect(warned).toHaveLength(1);
 });
 
+const thirty = Array.from({ length: 30 }, (_, i) => i + 1);
+
+/** A service that lost all but five records since its whole list was read, more than a run deletes; the list is due. */
+async function losingMost() {
+  const service = await readWhole(thirty);
+  for (const id of thirty.slice(5)) service.remove(id);
+  service.pass(8 * dayMs);
+  return service;
+}
+
 describe("a list of changes", () => {
   test("counts anew how many records there are", async () => {
     const service = await readWhole(seven);
@@ -176,29 +186,23 @@ describe("a list of changes", () => {
   });
 
   test("I5: does not replace a whole list of which deletions are held: each run reads that again, and names them", async () => {
-    const many = Array.from({ length: 30 }, (_, i) => i + 1);
-    const service = await readWhole(many);
-    for (const id of many.slice(5)) service.remove(id);
-    service.pass(8 * dayMs);
+    const service = await losingMost();
     const held = { outcome: "partial", troubles: [{ resource: "parcels", kind: "held" }] };
     for (let night = 0; night < 3; night++) {
       expect(await service.run(), `night ${night}`).toMatchObject(held);
       expect(factsOf(service)?.waits, "in the plan").toBe(true);
       service.pass(dayMs);
     }
-    expect(service.live()).toEqual(many);
+    expect(service.live()).toEqual(thirty);
     expect(await service.run({ allowMassDelete: true })).toMatchObject({ outcome: "complete" });
     expect(factsOf(service)?.waits).toBe(false);
-    expect(service.live()).toEqual(many.slice(0, 5));
+    expect(service.live()).toEqual(thirty.slice(0, 5));
     await service.run();
     expect(service.asked).toEqual(["/parcels 1 since"]);
   });
 
   test("I8: is read alone where the month's calls do not suffice for the whole list of which deletions are held", async () => {
-    const many = Array.from({ length: 30 }, (_, i) => i + 1);
-    const service = await readWhole(many);
-    for (const id of many.slice(5)) service.remove(id);
-    service.pass(8 * dayMs);
+    const service = await losingMost();
     await service.run();
     service.pass(dayMs);
     await service.run({ mostRequests: 0 });
@@ -240,24 +244,16 @@ describe("a list of changes", () => {
     expect(service.live()).toContain(5);
   });
 
-  test("I11: what the service commits late, with a stamp within the overlap, is in the next list of changes", async () => {
+  test.each([
+    ["what the service commits late, with a stamp within the overlap", 0, dayMs + hourMs / 2],
+    ["what changes after the service stamped a record in the future", -3 * dayMs, 0],
+  ])("I11: %s, is in the next list of changes", async (_case, firstAgoMs, nextAgoMs) => {
     const service = await readWhole(seven);
     service.pass(dayMs);
-    service.change(7);
-    await service.run();
-    service.change(8, hourMs / 2);
-    service.pass(dayMs);
-    await service.run();
-    expect(service.live()).toContain(8);
-  });
-
-  test("I11: goes on from the reading's time where the service stamps a record in the future", async () => {
-    const service = await readWhole(seven);
-    service.pass(dayMs);
-    service.change(7, -3 * dayMs);
+    service.change(7, firstAgoMs);
     await service.run();
     service.pass(dayMs);
-    service.change(8);
+    service.change(8, nextAgoMs);
     await service.run();
     expect(service.live()).toContain(8);
   });
