@@ -1,19 +1,11 @@
-import type { SimulatedService } from "../service/simulated-service.ts";
-
-/** When the machine lost its monotonic clock, and when its wall clock was set. */
-export interface ClockLosses {
-  readonly reboots: readonly number[];
-  readonly settings: readonly number[];
-}
+import type { SimulatedMachine } from "../machine/simulated-machine.ts";
 
 /**
  * I8: alone on the budget no request is refused, and no window counts more than the limit. A window in which the machine
  * was started anew and its wall clock set is not judged: nothing was left to know the window's end by.
  */
-export function overspent(
-  { limiter, options, exchanges }: Pick<SimulatedService, "limiter" | "options" | "exchanges">,
-  { reboots, settings }: ClockLosses,
-): string[] {
+export function overspent({ service, clockLosses: { reboots, settings } }: SimulatedMachine): string[] {
+  const { limiter, options, exchanges } = service;
   const { limit, othersPerSecond } = options;
   return limiter.windows.flatMap(({ openedAt, endsAt, own, refusedOwn }) => {
     const isWithin = (atMs: number) => atMs >= openedAt && atMs < endsAt;

@@ -1,7 +1,6 @@
 import { inspect } from "node:util";
 import type { Pool } from "undici";
 import type { Lane } from "../../../src/base/lane.ts";
-import type { Clock } from "../../../src/base/clock.ts";
 import { Semaphore } from "../../../src/base/semaphore.ts";
 import { transportDefaults } from "../../../src/connector/transport.ts";
 import { parseBaseUrl, targetOf } from "../../../src/http/base-url.ts";
@@ -13,6 +12,7 @@ import type { RateLimiter } from "../../../src/rate-limit/permit.ts";
 import type { SeededChoice } from "../../support/seeded-choice.ts";
 import type { ServiceReply } from "../service/service-types.ts";
 import type { SimulatedMachine } from "./simulated-machine.ts";
+import type { SimulatedProcess } from "./simulated-process.ts";
 
 const base = parseBaseUrl("https://simulated.example/v1");
 /** Where requests take long, the service takes long: an aborted one reaches it soon, unless it strays. */
@@ -23,18 +23,10 @@ const never = new AbortController().signal;
 const nothing = () => undefined;
 const noAnswer: Promise<never> = new Promise(() => undefined);
 
-export interface Sender {
-  readonly clock: Clock;
-  readonly token: string;
-  readonly isAlive: boolean;
-  /** The process comes to a point where it may crash. Returns whether it goes on. */
-  passes(point: "before a request" | "request in flight" | "answer not applied"): boolean;
-}
-
 /** The engine's own way of making requests, over a network in simulated time. */
 export function simulatedTransport(
   machine: SimulatedMachine,
-  sender: Sender,
+  sender: SimulatedProcess,
   rateLimiter: RateLimiter,
 ): HttpTransport {
   const counters = new HttpCounters();
@@ -95,7 +87,7 @@ interface Reply {
 }
 
 /** The answer, unless the request is aborted first; a process that died hears neither. */
-function exchange(machine: SimulatedMachine, sender: Sender, request: Request): Promise<Reply> {
+function exchange(machine: SimulatedMachine, sender: SimulatedProcess, request: Request): Promise<Reply> {
   const { signal } = request;
   return new Promise((resolve, reject) => {
     const stop = () => {
@@ -111,7 +103,7 @@ function exchange(machine: SimulatedMachine, sender: Sender, request: Request): 
   });
 }
 
-async function travel(machine: SimulatedMachine, sender: Sender, request: Request): Promise<Reply> {
+async function travel(machine: SimulatedMachine, sender: SimulatedProcess, request: Request): Promise<Reply> {
   const { time, choice, network } = machine;
   const { path, signal } = request;
   const token = tokenOf(request);

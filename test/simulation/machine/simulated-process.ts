@@ -4,7 +4,6 @@ import type { Log } from "../../../src/base/logger.ts";
 import type { Db } from "../../../src/store/database.ts";
 import type { CrashPoint, Ending } from "../scenarios/scenario.ts";
 import { unwatchCommits, watchCommits } from "./commit-points.ts";
-import type { Sender } from "./network.ts";
 import type { SimulatedMachine } from "./simulated-machine.ts";
 
 /** The process is dead: thrown where it stood, so that nothing after it happens. */
@@ -33,7 +32,7 @@ function clockOf(process: SimulatedProcess, machine: SimulatedMachine): Clock {
  * its clock stops, nothing that it asked for is answered, and the files go on to the next process as they stand at
  * that moment.
  */
-export class SimulatedProcess implements Sender {
+export class SimulatedProcess {
   readonly clock: Clock;
   readonly token: string;
   readonly log: Log;

@@ -1,8 +1,12 @@
 import { removeSimulations } from "../machine/simulated-disk.ts";
 import { scenarioFromSeed, type Profile } from "./scenario-from-seed.ts";
-import { simulateScenario, type SeedResult } from "./simulate-scenario.ts";
+import { simulateScenario } from "./simulate-scenario.ts";
 
-export type SeedReport = Pick<SeedResult, "seed" | "broken" | "requests">;
+export interface SeedReport {
+  readonly seed: number;
+  readonly broken: readonly string[];
+  readonly requests: number;
+}
 
 process.once("disconnect", () => {
   removeSimulations();

@@ -25,8 +25,7 @@ import { calmDeliveries, calmNetwork } from "./scenario.ts";
 import type { Ending, Phase, PlannedChange, PlannedOddity, TokenKind, Scenario } from "./scenario.ts";
 import { TokenWatch } from "./token-watch.ts";
 
-export interface SeedResult {
-  readonly seed: number;
+interface SeedResult {
   readonly broken: readonly string[];
   readonly story: readonly string[];
   readonly traceHash: string;
@@ -54,7 +53,6 @@ export async function simulateScenario(scenario: Scenario, { isVerbose = false }
     disk.remove();
   }
   return {
-    seed: scenario.seed,
     broken: machine.broken,
     story: machine.story,
     traceHash: machine.traceHash(),
@@ -261,10 +259,7 @@ class Simulation {
     await this.runProcess({ activity: { kind: "final runs" }, durationMs: 0, seed: 2 }, ending);
     if (machine.broken.length > 0) return;
     const { disk, broken } = machine;
-    broken.push(
-      ...lookAt(disk.mirror, (db) => brokenAtRest(db, machine)),
-      ...overspent(service, machine.clockLosses),
-    );
+    broken.push(...lookAt(disk.mirror, (db) => brokenAtRest(db, machine)), ...overspent(machine));
     broken.push(...this.leaks());
   }
 
