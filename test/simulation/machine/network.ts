@@ -189,7 +189,7 @@ function routeReply(machine: SimulatedMachine, route: string, reply: ServiceRepl
   const { brokenRoute, breaksAfterMs } = machine.network;
   if (brokenRoute === null || !route.startsWith(`/${brokenRoute}/`)) return reply;
   const { passedMs } = machine.time;
-  if (passedMs - (machine.workedAtMs.get(brokenRoute) ?? -Infinity) < breaksAfterMs) {
+  if (passedMs - (machine.workedAtMs.get(brokenRoute) ?? passedMs) < breaksAfterMs) {
     if (reply.status === 200) machine.workedAtMs.set(brokenRoute, passedMs);
     return reply;
   }
