@@ -11,7 +11,7 @@ export function overspent({ service, clockLosses: { reboots, settings } }: Simul
     const isWithin = (atMs: number) => atMs >= openedAt && atMs < endsAt;
     const isKnown = !(reboots.some(isWithin) && settings.some(isWithin));
     const isRefused = refusedOwn > 0 && othersPerSecond === 0 && isKnown;
-    const answered = exchanges.filter(({ status }) => status !== 429 && status !== 401);
+    const answered = exchanges.filter(({ status }) => status !== 429);
     const seen = answered.filter(({ hitAtMs }) => isWithin(hitAtMs)).length;
     return [
       ...(isRefused ? [`I8 ${refusedOwn} refused in the window from ${openedAt}, alone`] : []),

@@ -12,10 +12,9 @@ export class CompanyTokens {
     this.own = this.add(company);
   }
 
-  /** The company replaces its token: the one before is refused from now on. */
+  /** The company replaces its token. */
   replace(): void {
     this.own = this.add(this.company);
-    this.company.acceptTokens(this.own);
   }
 
   add(service: SimulatedService): string {

@@ -123,7 +123,7 @@ async function travel(machine: SimulatedMachine, sender: SimulatedProcess, reque
     machine.note(`${route} is lost`);
     return noAnswer;
   }
-  const answer = service.begin(route, new URLSearchParams(search), token);
+  const answer = service.begin(route, new URLSearchParams(search));
   const { openedAt = 0, others = 0 } = service.limiter.windows.at(-1) ?? {};
   if (watched) machine.budgetWatch.counted(watched, service, request.lane !== "webhook");
   sender.passes("request in flight");

@@ -34,8 +34,6 @@ export class SimulatedService {
   readonly exchanges: Exchange[] = [];
   private readonly byRequest = new Map<string, Exchange>();
   readonly company: SimulatedCompany;
-  /** Bearer tokens that are accepted; null: all are. */
-  private tokens: ReadonlySet<string> | null = null;
   private readonly choice: SeededChoice;
   private readonly bin: ChangeContext["bin"] = new Map();
   private isResting = false;
@@ -88,18 +86,11 @@ export class SimulatedService {
     this.isResting = true;
   }
 
-  /** Tokens that are accepted from now on. */
-  acceptTokens(...tokens: readonly string[]): void {
-    this.tokens = new Set(tokens);
-  }
-
   /** Counts a request; the function that it returns gives the answer as of its own moment. */
-  begin(route: string, query: URLSearchParams, token: string): () => ServiceReply {
+  begin(route: string, query: URLSearchParams): () => ServiceReply {
     const { clock, limit, limiter } = this.options;
     const hitAtMs = clock.monotonicMs();
     const request = { route, query, hitAtMs };
-    if (this.tokens && !this.tokens.has(token))
-      return () => this.reply(request, failure(401, "Unauthenticated."), {});
     this.countOthers(hitAtMs);
     const isAllowed = this.limiter.hit(hitAtMs, "own");
     const remainingAtHit = this.limiter.remaining(hitAtMs);
