@@ -126,13 +126,11 @@ function eventOf(name: string, invoice: number, atMs: number) {
   return readStored(id, JSON.stringify(event));
 }
 
-/** The stored JSON with another note. */
 function changed({ db }: Mirror, id: number, note: string): Buffer {
   const json = String(db.prepare("SELECT json FROM _raw_invoices WHERE id = ?").pluck().get(id));
   return Buffer.from(JSON.stringify({ ...(JSON.parse(json) as object), note }));
 }
 
-/** Copies the last run of this kind. */
 function copyRuns({ db }: Mirror, mode: RunMode, times: number): void {
   const runs = new Runs(db);
   const [model] = runs.latest(1, `WHERE mode = '${mode}'`);

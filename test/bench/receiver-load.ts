@@ -4,7 +4,6 @@ import { Agent, request } from "node:http";
 import { connect } from "node:net";
 import { signedHeaders } from "../support/program/deliveries.ts";
 
-/** What every delivery is signed with. */
 export const secret = "whsec_of_the_bench_0123456789abcdef";
 /** Of one round. */
 export const requests = 12_000;

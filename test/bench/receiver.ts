@@ -67,7 +67,6 @@ async function realSide(folder: string) {
   };
 }
 
-/** One round. */
 interface Measured extends LoadResult {
   /** What a delivery costs this process, both kinds of time together. */
   readonly cpuMicros: number;
@@ -98,7 +97,6 @@ async function longestStall(child: ChildProcess, port: number) {
   return longest;
 }
 
-/** Medians, for people. */
 function summaryOf(name: string, results: readonly Measured[]): string {
   const of = (pick: (result: Measured) => number) => median(results.map(pick));
   return `${name}: ${Math.round(of((r) => r.perSecond))}/s at ${Math.round(of((r) => r.cpuMicros))} µs of CPU`;

@@ -96,7 +96,6 @@ function percent(part: number): string {
 
 const agent = new Agent({ keepAlive: true, maxSockets: clients });
 
-/** How long the answer took, ms. */
 function answerMs(port: number, path: string): Promise<number> {
   const startedMs = performance.now();
   return new Promise((resolve, reject) => {

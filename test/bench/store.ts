@@ -42,7 +42,6 @@ export async function benchStore(): Promise<BenchResult[]> {
   ];
 }
 
-/** Stores all records, page by page. */
 function fill(mirror: Mirror, truth: Truth): void {
   for (const [name, records] of truth) {
     const table = mirror.table(name);

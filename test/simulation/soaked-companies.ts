@@ -39,7 +39,6 @@ export async function openManyCompanies(count: number, records: number, more: Sa
     await sandbox.close();
     remove();
   };
-  /** By index. */
   const mirror = (i: number) => path.join(folder, "data", `${names[i]}.db`);
   return { sandbox, folder, port, names, secrets, mirror, close };
 }

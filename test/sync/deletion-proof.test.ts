@@ -32,7 +32,6 @@ async function withPeople(count: number, more: Partial<RunContext> = {}): Promis
   return runContextOf(mirror, more, ["people", "colours", "counters"]);
 }
 
-/** The colours 1 and 2. */
 async function withColours(): Promise<RunContext> {
   const run = await withPeople(0);
   for (const id of [1, 2]) put(run.mirror, "colours", { id, label: "x" });

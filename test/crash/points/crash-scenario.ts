@@ -16,9 +16,7 @@ export interface CrashScenario {
   readonly isAnswering?: boolean;
   /** The state before; each attempt works in a copy. */
   readonly base: string;
-  /** Runs the process in `folder` until it ends. */
   run(attempt: Attempt): Promise<Ended>;
-  /** What is wrong in `folder` after the crash. */
   afterCrash(attempt: Attempt): string[] | Promise<string[]>;
   /** Starts again, without a crash; what is wrong in the end. */
   finish(attempt: Attempt): Promise<string[]>;
@@ -36,7 +34,6 @@ export interface Attempt {
 export interface CrashResult {
   /** Of the point where the process died; null: it ended before. */
   readonly point: string | null;
-  /** How many points it came to. */
   readonly reached: number;
   readonly broken: readonly string[];
 }

@@ -55,7 +55,6 @@ function clientNameOf(books: Books, json: Dict): string {
   return String(client?.["name"] ?? re.part(json, "client")["name"]);
 }
 
-/** The columns of a document's client and currency. */
 export function whose(books: Books, json: Dict): Row {
   const currency = currencyOf(books, json);
   return { client_id: json["clientId"] as number, client_name: clientNameOf(books, json), currency };

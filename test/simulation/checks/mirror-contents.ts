@@ -64,7 +64,6 @@ export class MirrorContents {
     return this.column("SELECT 1 FROM sqlite_master WHERE name = '_changes'").length === 0;
   }
 
-  /** By id. */
   records(table: TableName): ReadonlyMap<number, HeldRecord> {
     this.allRecords ??= new Map(tableNames.map((name) => [name, recordsOf(this.db, name)]));
     return this.allRecords.get(table) ?? new Map();

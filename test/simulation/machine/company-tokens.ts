@@ -12,7 +12,6 @@ export class CompanyTokens {
     this.own = this.add(company);
   }
 
-  /** The company replaces its token. */
   replace(): void {
     this.own = this.add(this.company);
   }
@@ -23,7 +22,6 @@ export class CompanyTokens {
     return token;
   }
 
-  /** Throws for a token that was never given. */
   serviceOf(token: string): SimulatedService {
     const service = this.services.get(token);
     if (!service) throw new Error("a request without a token of the simulation");

@@ -35,7 +35,6 @@ export class SimulatedMachine {
   readonly disk: SimulatedDisk;
   /** How many CRM events a 404 denied. */
   denials = 0;
-  /** What happened, a line each. */
   readonly story: string[] = [];
   readonly broken: string[] = [];
   /** When each event first reached a receiver, by its id; before its commit. */

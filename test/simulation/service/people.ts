@@ -71,7 +71,6 @@ const oddEvent: Change = ({ company, choice }) => {
   return `event ${type} ${id}`;
 };
 
-/** Changes with their weights: how often each is made. */
 const weighted: readonly (readonly [weight: number, change: Change])[] = [
   [3, (context) => add(context, "clients")],
   [3, (context) => add(context, "business_cases")],

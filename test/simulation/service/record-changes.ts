@@ -47,7 +47,6 @@ function someRow({ company, choice, isHot }: ChangeContext, table: HotTable): Bo
 
 const someId = (context: ChangeContext, table: HotTable) => someRow(context, table)?.id ?? null;
 
-/** A text with what texts may hold. */
 export function someText({ choice }: ChangeContext, what: string): string {
   return `${what} ${choice.below(1_000)}${choice.one(["", " č", ' "x"', "\n", " 🌲", "'; --"])}`;
 }

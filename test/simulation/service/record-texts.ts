@@ -7,7 +7,6 @@ import type { Shown, TableName } from "./service-types.ts";
 
 export interface Writing {
   readonly amountsAsText: boolean;
-  /** Do lists of full records write their keys in another order? */
   readonly reordersKeys: boolean;
   /** Do invoices and clients show fields that no connector knows, one with a number of 19 digits? */
   readonly hasUnknownField: boolean;
@@ -50,7 +49,6 @@ export function unitOf({ units }: CompanyVersion, id: number): AnsweredRecord {
 /** Their lists show all of a record. */
 const isReordered = (table: TableName) => /^(?:clients|business_cases|contact_activity_logs)$/.test(table);
 
-/** Keys of amounts, which the service may write as text. */
 export const amounts = new Set(
   "total totalWithVat itemsTotal itemsTotalWithVat toBePaid amount unitPrice stock stockQuantity".split(" "),
 );

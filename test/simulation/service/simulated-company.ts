@@ -75,7 +75,6 @@ export class SimulatedCompany {
     this.mode = this.options.lag === "commit" ? "lagging" : "prompt";
   }
 
-  /** From now on changes show at once. */
   stopLag(): void {
     this.mode = "prompt";
   }

@@ -126,7 +126,6 @@ export class SimulatedService {
     return { status, headers: { ...own, ...headers }, body };
   }
 
-  /** The state that an answer shows is that of this moment. */
   private asOfMs(): number {
     const nowMs = this.options.clock.monotonicMs();
     if (this.isResting || this.options.lag !== "replica" || this.choice.probability(0.5)) return nowMs;

@@ -27,7 +27,6 @@ export class VersionLog {
     return versionAt(this.history(table, id), atMs)?.shown ?? null;
   }
 
-  /** The records that are there at a moment, by id. */
   live(table: TableName, atMs: number): [id: number, shown: Shown][] {
     const found: [number, Shown][] = [];
     for (const [id, versions] of this.recordsOf(table)) {
