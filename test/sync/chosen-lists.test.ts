@@ -110,6 +110,13 @@ const chosen = (mostRequests: number | null, ...lists: Facts[]) => [
   ...planWholeLists(lists, { ...settings, mostRequests }, startMs).keys(),
 ];
 
+/** Of a list of fifty pages, some of which were read since it was begun. */
+const pages = (begunDaysAgo: number | null, read: number, mostRequests = 10) => {
+  const open = begunDaysAgo === null ? null : { begunMs: startMs - begunDaysAgo * dayMs, pages: read };
+  const lists = [{ ...wholeList("a", 8, 50), open }];
+  return planWholeLists(lists, { ...settings, mostRequests }, startMs).get("a");
+};
+
 describe("which whole lists a run reads", () => {
   test("those that are due, those never read, and one of which the first page waits", () => {
     expect(chosen(null, { ...wholeList("a", 1, 5), waits: true }, wholeList("b", 1, 5))).toEqual(["a"]);
@@ -128,11 +135,6 @@ describe("which whole lists a run reads", () => {
   });
 
   test("one that is larger than the share of a run in parts: so many pages a day, and all of it once the rest fits", () => {
-    const pages = (begunDaysAgo: number | null, read: number, mostRequests = 10) => {
-      const open = begunDaysAgo === null ? null : { begunMs: startMs - begunDaysAgo * dayMs, pages: read };
-      const lists = [{ ...wholeList("a", 8, 50), open }];
-      return planWholeLists(lists, { ...settings, mostRequests }, startMs).get("a");
-    };
     expect(pages(null, 0)).toBe(3);
     expect([pages(0.5, 3), pages(1, 3), pages(2, 3), pages(9, 3)]).toEqual([0, 3, 6, 10]);
     expect([pages(-5, 2), pages(1, 39), pages(1, 40)]).toEqual([1, 0, Infinity]);
