@@ -48,11 +48,16 @@ describe("SIGHUP", () => {
   });
 });
 
+const config = "base_url: http://127.0.0.1:9\ncompanies: { acme: { token: nobodys-token } }\n";
+
+function startServing(text: string, env: Readonly<Record<string, string>> = {}) {
+  const cwd = temporaryFolder({ "config.yaml": text });
+  return { cwd, child: startProgram(["serve", "--json", "--listen", "127.0.0.1:0"], { cwd, env }) };
+}
+
 test("a changed data_dir leaves the pages' token where it is, until the restart", async () => {
-  const before =
-    "base_url: http://127.0.0.1:9\ncompanies: { acme: { token: nobodys-token } }\nserve: { hosts: [a.b] }\n";
-  const cwd = temporaryFolder({ "config.yaml": before });
-  const child = startProgram(["serve", "--json", "--listen", "127.0.0.1:0"], { cwd });
+  const before = `${config}serve: { hosts: [a.b] }\n`;
+  const { cwd, child } = startServing(before);
   const written = outputOf(child);
   const { url, page_token_file: file } = JSON.parse(await firstLine(child)) as Record<string, string>;
   writeFileSync(path.join(cwd, "config.yaml"), `${before}data_dir: elsewhere\n`);
@@ -97,11 +102,7 @@ function isStopped(pid: number | undefined): boolean {
 // Fault: process | the loop of a serve stands still (SIGSTOP) | a real serve with systemd's variables | it is ready once its address answers, alive again and again, silent while it stands still, and says that it stops
 test("a real serve reports to systemd, and nothing while it stands still", async () => {
   const { PATH, calls } = fakeTool("systemd-notify");
-  const config = "base_url: http://127.0.0.1:9\ncompanies: { acme: { token: nobodys-token } }\n";
-  const child = startProgram(["serve", "--json", "--listen", "127.0.0.1:0"], {
-    cwd: temporaryFolder({ "config.yaml": config }),
-    env: { PATH, ...waiting, WATCHDOG_USEC: "300000" },
-  });
+  const { child } = startServing(config, { PATH, ...waiting, WATCHDOG_USEC: "300000" });
   const ended = endOf(child);
   await firstLine(child);
   const alive = () => calls().filter((line) => line === "WATCHDOG=1").length;

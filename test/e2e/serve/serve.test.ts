@@ -16,20 +16,28 @@ function someClient(company: Company): number {
 }
 
 describe("serve", () => {
-  test("makes the mirror by itself, is ready then, and reads what an event is about within moments", async () => {
+  test("makes the mirror by itself, is ready then, on its page, too, and reads what an event is about within moments", async () => {
     const company = writeServeConfig(await aCompany({ records: 5 }));
     const daemon = await serveHere(company);
     expect((await fetch(`${daemon.url}/healthz`)).status).toBe(200);
     await eventually(() => wholeRuns(company) === 1, "a first whole run");
     expectEqual(company);
     await eventually(async () => (await readyOf(daemon)).status === 200, "ready");
+    const page = async () => (await fetch(`${daemon.url}/`)).text();
+    // A page that takes long to make is shown for a while.
+    await eventually(async () => (await page()).includes("Everything is fresh as of"), "a fresh page");
+    const { budget_minutes: minutes, health } = await statusOf(company);
+    const records = health?.resources.reduce((sum, { live }) => sum + live, 0);
+    const text = await page();
+    expect(text).toContain(`<strong>${records}</strong>`);
+    const requests = minutes.reduce((sum, one) => sum + one.requests, 0);
+    expect(requests).toBeGreaterThan(20);
+    expect(text).toContain(`${requests} requests in the last hour`);
     const id = someClient(company);
     company.sandbox.control.alter("clients", id, { name: "Told by an event" });
     expect(await deliver(daemon, eventOf("clients.updated", id))).toBe(204);
-    await eventually(
-      () => inMirror(company, "SELECT name FROM clients WHERE id = ?", id) === "Told by an event",
-      "the client's new name",
-    );
+    const name = () => inMirror(company, "SELECT name FROM clients WHERE id = ?", id);
+    await eventually(() => name() === "Told by an event", "the client's new name");
     const stored = 'deliveries_total{company="acme",result="stored"} 1';
     await eventually(async () => (await metricsOf(daemon)).includes(stored), "the delivery, counted");
     const { code, stdout } = await daemon.end("SIGTERM");
@@ -74,10 +82,8 @@ describe("serve", () => {
     const unauthenticated = { status: 401, headers: {}, body: Buffer.from('{"message":"Unauthenticated."}') };
     company.proxy.obstruct(() => unauthenticated);
     const daemon = await serveHere(company);
-    await eventually(
-      () => inMirror(company, "SELECT 1 FROM _meta WHERE value LIKE '%unauthenticated%'") === 1,
-      "noted",
-    );
+    const note = "SELECT 1 FROM _meta WHERE value LIKE '%unauthenticated%'";
+    await eventually(() => inMirror(company, note) === 1, "noted");
     expect(await deliver(daemon, eventOf("clients.updated", 1))).toBe(204);
     await expect
       .poll(() => readyOf(daemon))
@@ -90,22 +96,6 @@ describe("serve", () => {
     await later.end("SIGTERM");
     expectEqual(company);
   });
-});
-
-test("the page of a real daemon says what status says", async () => {
-  const company = writeServeConfig(await aCompany({ records: 3 }));
-  const daemon = await serveHere(company);
-  const page = async () => (await fetch(`${daemon.url}/`)).text();
-  // A page that takes long to make is shown for a while.
-  await eventually(() => wholeRuns(company) === 1, "a whole run");
-  await eventually(async () => (await page()).includes("Everything is fresh as of"), "a fresh page");
-  const { budget_minutes: minutes, health } = await statusOf(company);
-  const records = health?.resources.reduce((sum, { live }) => sum + live, 0);
-  const text = await page();
-  expect(text).toContain(`<strong>${records}</strong>`);
-  const requests = minutes.reduce((sum, one) => sum + one.requests, 0);
-  expect(requests).toBeGreaterThan(20);
-  expect(text).toContain(`${requests} requests in the last hour`);
 });
 
 test("beyond this machine it shows nothing until a token is set; deliveries and probes go on", async () => {
@@ -165,12 +155,8 @@ test("a name that leads to a private network gets nothing, and status says so", 
   company.sandbox.control.update("clients", id, { name: "Changed" });
   expect(await deliver(served, eventOf("clients.updated", id))).toBe(204);
   await served.until("a change was not taken");
-  const waits = {
-    kind: "stale",
-    subject: "notify",
-    blocks: false,
-    message: expect.stringContaining("a private network") as string,
-  };
+  const message = expect.stringContaining("a private network") as string;
+  const waits = { kind: "stale", subject: "notify", blocks: false, message };
   await expect
     .poll(() => statusOf(company))
     .toMatchObject({
@@ -185,10 +171,7 @@ const missing = `SELECT count(*) FROM invoices i WHERE _deleted_at IS NULL AND N
 const isFile = ({ path: asked }: { readonly path: string }) => /\/(?:pdf|attachments)$/.test(asked);
 
 const filesInReport = ({ folder }: Company) =>
-  count(
-    path.join(folder, "acme.report.db"),
-    "SELECT count(*) FROM document_files WHERE document = 'invoices'",
-  );
+  count(`${folder}/acme.report.db`, "SELECT count(*) FROM document_files WHERE document = 'invoices'");
 
 test("after its run `serve` fetches the files, and the report names them", async () => {
   const company = await aCompany({ records: 2 });
