@@ -66,10 +66,8 @@ describe("check", () => {
     const config = `${configOf(await openSandbox())}resources: { ${resources} }\n`;
     const { code, checks } = await checksIn(temporaryFolder({ "config.yaml": config }));
     expect(code).toBe(0);
-    expect(checks.find(({ name }) => name === "resources")).toMatchObject({
-      status: "warn",
-      detail: expect.stringContaining(detail),
-    });
+    const warned = { status: "warn", detail: expect.stringContaining(detail) as string };
+    expect(checks.find(({ name }) => name === "resources")).toMatchObject(warned);
   });
 
   // Fault: network | the name of a receiver leads to a private network, or to nothing | `check` | its row fails and says why; it is sent nothing
@@ -97,9 +95,8 @@ describe("check", () => {
     const { url } = await openSandbox();
     const { code, ok, checks, printed } = await checksIn(folderFor({ url, token: "sk_wrong_0123456789" }));
     expect({ code, ok }).toEqual({ code: 4, ok: false });
-    expect(checks).toContainEqual(
-      expect.objectContaining({ name: "token", status: "fail", kind: "unauthenticated" }),
-    );
+    const failed = { name: "token", status: "fail", kind: "unauthenticated" };
+    expect(checks).toContainEqual(expect.objectContaining(failed));
     expect(printed).not.toContain("sk_wrong");
   });
 

@@ -19,6 +19,8 @@ async function offered(line: string, cwd = withCompanies(), parts: InvocationPar
   return stdout.split("\n").flatMap((each) => (each === "" ? [] : (each.split(":")[0] ?? "")));
 }
 
+const oddNames = ["$(touch x)", "a b", "`id`", "a;id", "it's", 'a"b', "a\\b", "a\nb", "~", "*", ":files", ""];
+
 describe("completion offers", () => {
   test("every command, and below a word the commands that begin with it", async () => {
     const words = new Set(commands.map(({ name }) => name.split(" ")[0] ?? ""));
@@ -77,21 +79,7 @@ describe("completion offers", () => {
 
   // Fault: data | names of companies that a shell would run, split or expand | the config of the folder | they are not offered
   test.each(shells)("no name that %s would read as more than a word", async (shell) => {
-    const names = [
-      "$(touch x)",
-      "a b",
-      "`id`",
-      "a;id",
-      "it's",
-      'a"b',
-      "a\\b",
-      "a\nb",
-      "~",
-      "*",
-      ":files",
-      "",
-    ];
-    const companies = Object.fromEntries([...names, "acme"].map((name) => [name, {}]));
+    const companies = Object.fromEntries([...oddNames, "acme"].map((name) => [name, {}]));
     const cwd = temporaryFolder({ "config.yaml": JSON.stringify({ companies }) });
     const words = ["completion", shell, "--", "status", "--company", ""];
     expect((await runCommand(words, { cwd })).stdout).toBe("acme\n");

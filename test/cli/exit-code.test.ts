@@ -33,26 +33,15 @@ describe("an exit code shows what happened", () => {
     const first = new MirrorError("locked", "the mirror is being written", { hint: "Wait." });
     const both = new SuppressedError(new Error("EACCES"), new SuppressedError(new Error("EIO"), first));
     expect(codeOfError(both, null)).toBe(11);
-    expect(failureOf(both)).toMatchObject({
-      kind: "locked",
-      message: first.message,
-      hint: "Wait.",
-      bug: false,
-    });
+    const { message } = first;
+    expect(failureOf(both)).toMatchObject({ kind: "locked", message, hint: "Wait.", bug: false });
     expect(hintOf(both)).toEqual({ hint: "Wait." });
   });
 });
 
+const byUrgency = ["complete", "stopped", "partial", "difference", "failed", "identity", "database"] as const;
+
 test("of several outcomes the most urgent one counts, in whatever order they came", () => {
-  const byUrgency = [
-    "complete",
-    "stopped",
-    "partial",
-    "difference",
-    "failed",
-    "identity",
-    "database",
-  ] as const;
   for (const [at, worst] of byUrgency.entries()) {
     const some = byUrgency.slice(0, at + 1);
     expect([worstOutcome(some), worstOutcome(some.toReversed())]).toEqual([worst, worst]);

@@ -244,13 +244,10 @@ test("the report of an earlier day is a file of its own, as the mirror knew it a
 test("the rows of an earlier day stand in the order of their ids, also those that changed since", async () => {
   const cwd = temporaryFolder({ "config.yaml": alone });
   const mirror = await openMirror(path.join(cwd, "acme.db"), declaration);
-  for (const [day = "", id, symbol] of ["02 1 EUR", "02 2 USD", "05 1 EURO"].map((one) => one.split(" ")))
-    put(
-      mirror,
-      "currencies",
-      { id: Number(id), symbol },
-      { stamp: stampOf(mirror, { receivedAtMs: at(day) }) },
-    );
+  for (const [day = "", id, symbol] of ["02 1 EUR", "02 2 USD", "05 1 EURO"].map((one) => one.split(" "))) {
+    const stamp = stampOf(mirror, { receivedAtMs: at(day) });
+    put(mirror, "currencies", { id: Number(id), symbol }, { stamp });
+  }
   mirror.close();
   expect((await exporting(cwd, "out", "--as-of", "2026-03-03")).code).toBe(0);
   expect(linesOf(cwd, "out")).toMatchObject([{ id: 1, symbol: "EUR" }, { id: 2 }]);

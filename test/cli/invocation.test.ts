@@ -35,9 +35,8 @@ describe("an error", () => {
     const document = { error: { kind: "config", message: lacking.message, hint: "write it down" } };
     expect(jsonLines((await runAct(["act", "--json"], thrower(lacking))).stdout)).toEqual([document]);
     const shown = await runAct(["act", "--no-color"], thrower(lacking), { terminal: true });
-    expect(shown.stderr).toMatch(
-      /error: c\.yaml:1:1: first\n.*error: c\.yaml:2:5: second.*\n\s+hint: write it down\n$/,
-    );
+    const lines = /error: c\.yaml:1:1: first\n.*error: c\.yaml:2:5: second.*\n\s+hint: write it down\n$/;
+    expect(shown.stderr).toMatch(lines);
   });
 
   test("after the document was written does not become a second one", async () => {
@@ -212,9 +211,8 @@ describe("a reader of stdout that goes away", () => {
   test("is told from a full disk, which loses what was asked for: exit 10", async () => {
     const { code, stderr } = await runAct(["act"], writeFive, { stdout: leavingReader("ENOSPC") });
     expect(code).toBe(10);
-    expect(jsonLines(stderr)).toMatchObject([
-      { level: "error", msg: "stdout cannot be written: write ENOSPC" },
-    ]);
+    const msg = "stdout cannot be written: write ENOSPC";
+    expect(jsonLines(stderr)).toMatchObject([{ level: "error", msg }]);
   });
 });
 

@@ -38,9 +38,8 @@ describe("schema --tables", () => {
     const objects = `SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite%'`;
     const namesIn = (db: Db) => db.prepare<[], string>(objects).pluck().all().toSorted();
     const inMirror = documented("mirror").map(({ table }) => table);
-    expect(inMirror).toEqual(
-      expect.arrayContaining(namesIn(mirror.db).filter((name) => !name.startsWith("_"))),
-    );
+    const own = namesIn(mirror.db).filter((name) => !name.startsWith("_"));
+    expect(inMirror).toEqual(expect.arrayContaining(own));
     const inReport = documented("report").map(({ table }) => table);
     expect(inReport.toSorted()).toEqual(namesIn(report));
     mirror.close();
@@ -48,10 +47,8 @@ describe("schema --tables", () => {
 
   test("says where a record's parts and references lead, and refers only to tables there are", () => {
     const [owner, place] = named("invoice_items").columns;
-    expect([owner, place]).toMatchObject([
-      { name: "invoice_id", references: "invoices" },
-      { name: "position" },
-    ]);
+    expect(owner).toMatchObject({ name: "invoice_id", references: "invoices" });
+    expect(place?.name).toBe("position");
     const tables = new Set(docs.map(({ table }) => table));
     const references = docs.flatMap(({ columns }) =>
       columns.flatMap(({ references: to }) => (to === null ? [] : [to])),

@@ -64,9 +64,8 @@ describe("create", () => {
 
   // Fault: files | the folder of the secret's file is missing | the config's path | the secret is shown, exit 1, with what to do
   test("into a folder that is not there still shows the secret, exits 1 and says what to do", async () => {
-    const setup = await openWebhookSetup({
-      webhook: `{ secrets: ["\${file:nowhere/hook}"], public_url: "${publicUrl}" }`,
-    });
+    const webhook = `{ secrets: ["\${file:nowhere/hook}"], public_url: "${publicUrl}" }`;
+    const setup = await openWebhookSetup({ webhook });
     const { code, stdout, stderr } = await setup.run("create --json");
     expect(code).toBe(1);
     const { secret, stored, next } = JSON.parse(stdout) as Record<string, string>;
@@ -129,9 +128,8 @@ describe("rotate", () => {
   });
 
   test("keeps the old one of the environment, too, while its owner changes it", async () => {
-    const setup = await openWebhookSetup({
-      webhook: `{ secrets: ["\${env:HOOK}"], public_url: "${publicUrl}" }`,
-    });
+    const webhook = `{ secrets: ["\${env:HOOK}"], public_url: "${publicUrl}" }`;
+    const setup = await openWebhookSetup({ webhook });
     const { id, secret: old } = await created(setup);
     const { code, stored } = await setup.json(`rotate ${id}`, { env: { HOOK: old } });
     expect([code, stored]).toEqual([0, null]);

@@ -30,15 +30,11 @@ describe("the site of the documents", () => {
   });
 
   test("makes of links between Markdown files links between pages, and copies other files", () => {
-    expect(siteLink("README.md", "docs/files.md#the-proof", project)).toEqual({
-      href: "docs/files.html#the-proof",
-      copied: null,
-    });
+    const page = { href: "docs/files.html#the-proof", copied: null };
+    expect(siteLink("README.md", "docs/files.md#the-proof", project)).toEqual(page);
     expect(siteLink("docs/files.md", "../README.md", project).href).toBe("../index.html");
-    expect(siteLink("docs/webhooks.md", "../examples/Caddyfile", project)).toEqual({
-      href: "../examples/Caddyfile",
-      copied: "examples/Caddyfile",
-    });
+    const file = { href: "../examples/Caddyfile", copied: "examples/Caddyfile" };
+    expect(siteLink("docs/webhooks.md", "../examples/Caddyfile", project)).toEqual(file);
     expect(siteLink("docs/backup.md", "https://litestream.io", project).href).toBe("https://litestream.io");
   });
 

@@ -159,17 +159,14 @@ test("an answer that is no file is never stored, and is named with the reason", 
   expect({ code, outcome: acme["outcome"] }).toEqual({ code: 3, outcome: "partial" });
   const problems = acme["problems"] as readonly { readonly document: string; readonly document_id: number }[];
   const named = problems.map(({ document, document_id: id }) => `${document} ${id}`).toSorted();
-  expect(named).toEqual(
-    [`contact_activity_logs ${event}`, `orders ${d}`, ...[a, b, c].map((id) => `invoices ${id}`)].toSorted(),
-  );
+  const invoices = [a, b, c].map((id) => `invoices ${id}`);
+  expect(named).toEqual([`contact_activity_logs ${event}`, ...invoices.toSorted(), `orders ${d}`]);
   expect(filesIn(company, `document = 'invoices' AND document_id IN (${[a, b, c].join()})`)).toEqual([]);
   expect(filesIn(company, "document = 'quotations'").length).toBeGreaterThan(0);
   await expectWhole(company);
   company.recover();
-  expect(await run(company, "files")).toMatchObject({
-    code: 0,
-    acme: { asked: 5, pending: 0, problems: [] },
-  });
+  const whole = { asked: 5, pending: 0, problems: [] };
+  expect(await run(company, "files")).toMatchObject({ code: 0, acme: whole });
 });
 
 test("refused files among others stop nothing, however many", async () => {
@@ -216,10 +213,8 @@ test("a token of another company fetches nothing (I10); a limit of requests stop
   expect(await run(company, "files")).toMatchObject({ code: 4 });
   expect([filesIn(company), requestsFor(other)]).toEqual([[], 0]);
   writeServeConfig(company, "files: { pdf: on, attachments: on }");
-  expect(await run(company, "files", "--max-requests", "6")).toMatchObject({
-    code: 5,
-    acme: { outcome: "stopped", requests: 6, asked: 5 },
-  });
+  const stopped = { outcome: "stopped", requests: 6, asked: 5 };
+  expect(await run(company, "files", "--max-requests", "6")).toMatchObject({ code: 5, acme: stopped });
   expect(filesIn(company).length).toBeGreaterThanOrEqual(5);
   expect((await run(company, "files")).acme).toMatchObject({ outcome: "complete", pending: 0 });
 });
@@ -296,9 +291,8 @@ test("whatever the umask, what is made is the owner's alone, and a mode that som
   writeServeConfig(company, `data_dir: ./data/deep\nschedule: { sync: off }\n${exported}`);
   await runOpen(company, "sync");
   const made = madeIn(company);
-  expect(made.map(({ place }) => place)).toEqual(
-    expect.arrayContaining(["data/deep/acme.db", "data/deep/acme.report.db", "out/files/acme/invoices.csv"]),
-  );
+  const some = ["data/deep/acme.db", "data/deep/acme.report.db", "out/files/acme/invoices.csv"];
+  expect(made.map(({ place }) => place)).toEqual(expect.arrayContaining(some));
   expect(made.filter(({ kind, mode }) => mode !== (kind === "file" ? "600" : "700"))).toEqual([]);
 
   const chosen = new Map([

@@ -33,11 +33,8 @@ test("a run that is refused with 429 asks again, counts it, and is complete", as
   const headers = { "x-ratelimit-limit": "120", "x-ratelimit-remaining": "0" };
   company.proxy.obstruct(({ n }) => {
     if (n !== 15 && n !== 25) return undefined;
-    return jsonReply(
-      429,
-      { message: "Too Many Attempts." },
-      { ...headers, ...(n === 15 && { "retry-after": "0" }) },
-    );
+    const again = n === 15 && { "retry-after": "0" };
+    return jsonReply(429, { message: "Too Many Attempts." }, { ...headers, ...again });
   });
   const rateLimiter = testRateLimiter(clock, { windowMs, reserveShare: 0 });
   const report = await sync(company, { rateLimiter });

@@ -38,27 +38,24 @@ describe("unexpected values (I12)", () => {
     const number = (sql: string) => count(company.file, sql);
     const values = (sql: string) => look(company.file, (db) => db.prepare(sql).raw().all());
     expect(report.outcome).toBe("partial");
-    expect(report.new_columns).toEqual(
-      expect.arrayContaining(["suppliers.brand_new_field", "orders.brand_new_field"]),
-    );
+    const columns = ["suppliers.brand_new_field", "orders.brand_new_field"];
+    expect(report.new_columns).toEqual(expect.arrayContaining(columns));
     expect(number("SELECT count(*) FROM suppliers WHERE brand_new_field IS NOT NULL")).toBeGreaterThan(0);
     expect(number("SELECT count(*) FROM invoices WHERE status = 'brand_new_value'")).toBeGreaterThan(0);
     expect(number("SELECT count(*) FROM clients WHERE name IS NULL")).toBeGreaterThan(0);
     expect(report.missing_fields).toEqual(expect.arrayContaining(["clients.name", "proformas.id"]));
     expect("polluted" in {}).toBe(false);
     expect(columnsOf(company.file, "bank_accounts").join()).toContain("proto");
-    expect(
-      number("SELECT count(*) FROM _raw WHERE resource = 'bank_accounts' AND json LIKE '%__proto__%'"),
-    ).toBe(truth.get("bank_accounts")?.size);
+    const withKey = "resource = 'bank_accounts' AND json LIKE '%__proto__%'";
+    expect(number(`SELECT count(*) FROM _raw WHERE ${withKey}`)).toBe(truth.get("bank_accounts")?.size);
     expect(new Set(report.troubles.map(({ kind }) => kind))).toEqual(new Set(["quarantined"]));
     const kept = values("SELECT resource, json FROM _quarantine WHERE record_id IS NOT NULL ORDER BY 1");
     expect(kept).toEqual([
       ["credit_notes", other],
       ["quotations", expect.stringContaining('"viac"')],
     ]);
-    expect(number("SELECT count(*) FROM _quarantine WHERE resource = 'units'")).toBe(
-      truth.get("units")?.size,
-    );
+    const units = number("SELECT count(*) FROM _quarantine WHERE resource = 'units'");
+    expect(units).toBe(truth.get("units")?.size);
     expect(company.proxy.asked.filter(({ path }) => path === lost)).toHaveLength(3);
     expectEqual(company, { tables: ["price_list_items", "business_cases"] });
     company.recover();

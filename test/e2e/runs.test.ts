@@ -138,28 +138,23 @@ test("a first run that was stopped after its lists has every header, each provis
   await stoppedAfterLists(company);
   const truth = truthOf(company.sandbox);
   const { resources } = health(company);
+  const sizeOf = (name: string) => truth.get(name)?.size ?? 0;
   for (const table of documentTables) {
-    const size = truth.get(table)?.size ?? 0;
-    expect(resources.find(({ name }) => name === table)).toMatchObject({
-      live: size,
-      expected: size,
-      provisional: size,
-    });
+    const size = sizeOf(table);
+    const headers = { live: size, expected: size, provisional: size };
+    expect(resources.find(({ name }) => name === table)).toMatchObject(headers);
     expect(count(company.file, `SELECT count(*) FROM ${table} WHERE _detail_at IS NOT NULL`)).toBe(0);
   }
-  expect(count(company.file, "SELECT count(*) FROM _raw WHERE kind = 'preview'")).toBe(
-    documentTables.reduce((all, table) => all + (truth.get(table)?.size ?? 0), 0),
-  );
-  const sizeOf = (name: string) => truth.get(name)?.size ?? 0;
+  const previews = documentTables.reduce((all, table) => all + sizeOf(table), 0);
+  expect(count(company.file, "SELECT count(*) FROM _raw WHERE kind = 'preview'")).toBe(previews);
   const parents = sizeOf("clients") + sizeOf("suppliers") + sizeOf("business_cases");
-  expect(resources.find(({ name }) => name === "contact_activity_logs")).toMatchObject({
-    parents_never_read: parents,
-  });
+  const logs = resources.find(({ name }) => name === "contact_activity_logs");
+  expect(logs).toMatchObject({ parents_never_read: parents });
   expectReplayable(company);
   const { file } = await publish(company.file);
   const missing = aboutOf(file, "without_detail");
   const complete = aboutOf(file, "complete");
-  const invoices = String(truth.get("invoices")?.size);
+  const invoices = String(sizeOf("invoices"));
   expect([missing.get("invoices"), complete.get("invoices")]).toEqual([invoices, "no"]);
   expect([missing.get("invoice_items"), complete.get("invoice_items")]).toEqual([invoices, "no"]);
   expect([missing.get("clients"), complete.get("clients")]).toEqual(["0", "yes"]);

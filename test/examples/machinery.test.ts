@@ -231,9 +231,8 @@ describe("Compose", () => {
   test("takes images by digest, where whoever runs it names one", () => {
     const dockerfile = example("docker/Dockerfile");
     const [, named = ""] = /^ARG NODE_IMAGE=(\S+)$/m.exec(dockerfile) ?? [];
-    expect([...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image)).toEqual(
-      Array(2).fill("${NODE_IMAGE}"),
-    );
+    const images = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);
+    expect(images).toEqual(Array(2).fill("${NODE_IMAGE}"));
     expect(at(mirror, "build", "args")).toEqual({ NODE_IMAGE: `\${NODE_IMAGE:-${named}}` });
     expect(at(compose, "services", "caddy", "image")).toMatch(/^\$\{CADDY_IMAGE:-/);
     for (const file of ["cronjob", "cronjob-shards", "serve"])
@@ -243,11 +242,8 @@ describe("Compose", () => {
   test("asks a registry for the digest, and says so where it gives none", () => {
     const digest = `sha256:${"0a".repeat(32)}`;
     expect(digestWhere(digest)).toMatchObject({ status: 0, stdout: `caddy:2@${digest}\n` });
-    expect(digestWhere("<no value>")).toMatchObject({
-      status: 1,
-      stdout: "",
-      stderr: "no digest of caddy:2\n",
-    });
+    const refusal = { status: 1, stdout: "", stderr: "no digest of caddy:2\n" };
+    expect(digestWhere("<no value>")).toMatchObject(refusal);
   });
 
   test("builds from the package, with its libraries by their hashes; asks /healthz, and opens no inspector", () => {
@@ -307,14 +303,11 @@ describe("a fleet in Kubernetes", () => {
   });
 
   test("keeps a receiver and all workers but one while machines are emptied", () => {
+    const budgetOf = (name: string, key: string) => at(ofFleet("PodDisruptionBudget", name), "spec", key);
     for (const [name, tree] of deployments)
-      expect(at(ofFleet("PodDisruptionBudget", name), "spec", "selector")).toEqual(
-        at(tree, "spec", "selector"),
-      );
+      expect(budgetOf(name, "selector")).toEqual(at(tree, "spec", "selector"));
     const replicas = Number(at(ofFleet("Deployment", "fintoro-receiver"), "spec", "replicas"));
-    expect(
-      Number(at(ofFleet("PodDisruptionBudget", "fintoro-receiver"), "spec", "minAvailable")),
-    ).toBeLessThan(replicas);
+    expect(Number(budgetOf("fintoro-receiver", "minAvailable"))).toBeLessThan(replicas);
   });
 
   test("scales workers by the age of the queue, under a name that Prometheus' adapter gives", () => {

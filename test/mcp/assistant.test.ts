@@ -27,16 +27,8 @@ afterAll(() => company.close());
 /** A client of the SDK, as a desktop program starts the command. */
 async function connect(...options: string[]) {
   const client = new Client({ name: "test", version: "1" });
-  const args = [program, "mcp", ...options];
-  await client.connect(
-    new StdioClientTransport({
-      command: process.execPath,
-      args,
-      cwd: company.folder,
-      env: processEnv(),
-      stderr: "ignore",
-    }),
-  );
+  const started = { command: process.execPath, args: [program, "mcp", ...options], cwd: company.folder };
+  await client.connect(new StdioClientTransport({ ...started, env: processEnv(), stderr: "ignore" }));
   onTestFinished(() => client.close());
   const call = async (name: string, given: Record<string, unknown> = {}) => {
     const { content, isError = false } = await client.callTool({ name, arguments: given });
@@ -70,20 +62,14 @@ test("an assistant finds what can be asked, asks it, and is told as of when and 
     const { rows, columns } = await query(sql);
     const expected = report.prepare(sql).raw().all();
     expect({ name, rows }).toEqual({ name, rows: expected.slice(0, (rows as unknown[]).length) });
-    expect(columns).toEqual(
-      report
-        .prepare(sql)
-        .columns()
-        .map((column) => column.name),
-    );
+    const declared = report.prepare(sql).columns();
+    expect(columns).toEqual(declared.map((column) => column.name));
   }
   report.close();
   expect(await query("SELECT round(sum(total), 2) AS sum FROM invoices")).toMatchObject(fresh);
   expect(JSON.parse((await call("freshness")).text)).toMatchObject(fresh);
-  expect(await call("describe", { name: "nothing" })).toMatchObject({
-    isError: true,
-    text: /no table or view nothing/,
-  });
+  const unknown = { isError: true, text: /no table or view nothing/ };
+  expect(await call("describe", { name: "nothing" })).toMatchObject(unknown);
 });
 
 // Fault: process | a query of an assistant never ends, or fills the memory | the process that answers it | it is ended, the answer says so, and the next one is answered

@@ -107,9 +107,9 @@ test("forty questions of a bookkeeper have their answers to the cent", () => {
     return { question, answer: isOne ? rows[0]?.[0] : rows };
   });
   report.close();
-  const expected = questions.map(([question, , answer = ""]) => ({
+  const expected = questions.map(([question, , text = ""]) => ({
     question,
-    answer: JSON.parse(answer) as unknown,
+    answer: JSON.parse(text) as unknown,
   }));
   expect(answers).toEqual(expected);
   expect(questions.length).toBeGreaterThanOrEqual(40);

@@ -51,10 +51,8 @@ test("clients that hold what they can keep no delivery out, and the process from
     return Number(/^fintoro_mirror_dropped_connections_total (\d+)$/m.exec(page)?.[1]) >= 89;
   }, "the drops in /metrics");
   expect(daemon.said().filter(({ msg }) => msg === "a connection was dropped")).toHaveLength(1);
-  await eventually(
-    async () => Number((await statusOf(company)).events?.dropped_connections) > 0,
-    "the drops in status --json",
-  );
+  const dropped = async () => Number((await statusOf(company)).events?.dropped_connections);
+  await eventually(async () => (await dropped()) > 0, "the drops in status --json");
   for (const bytes of held) await hold(url, bytes);
   expect(await deliver(daemon, eventOf("clients.updated", 1))).toBe(204);
   expect(await daemon.end("SIGTERM")).toMatchObject({ code: 0 });

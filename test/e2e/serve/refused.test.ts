@@ -78,12 +78,10 @@ test("a clock that is off has every delivery refused: it is named, and the time 
 /** The heartbeat has noted these refusals for `status`. */
 async function noted({ company, wind }: Receiving, refused: Readonly<Record<string, number>>): Promise<void> {
   wind(heartbeatMs);
-  const note = () =>
-    String(inMirror(company, "SELECT value ->> '$.refused' FROM _meta WHERE key = 'receiver'"));
-  await eventually(
-    () => Object.entries(refused).every((one) => note().includes(`"${one[0]}":${one[1]}`)),
-    "the note",
-  );
+  const sql = "SELECT value ->> '$.refused' FROM _meta WHERE key = 'receiver'";
+  const isNoted = ([why, times]: [string, number]) =>
+    String(inMirror(company, sql)).includes(`"${why}":${times}`);
+  await eventually(() => Object.entries(refused).every(isNoted), "the note");
 }
 
 /** Has the service send events here, signed with a key that nobody here knows. */

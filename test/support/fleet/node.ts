@@ -1,6 +1,4 @@
-import { systemClock, type Clock } from "../../../src/base/clock.ts";
-import type { FileStore } from "../../../src/file-store/file-store.ts";
-import type { CompanySettings } from "../../../src/store/mirror-files.ts";
+import { systemClock } from "../../../src/base/clock.ts";
 import { Lease, readSentAt } from "../../../src/fleet/ownership/ownership.ts";
 import type { Postgres } from "../../../src/fleet/postgres/connection.ts";
 import { OwnersTable, type Owner } from "../../../src/fleet/postgres/tables/owners-table.ts";
@@ -19,14 +17,6 @@ export type TestFleet = Awaited<ReturnType<typeof aFleet>>;
 
 /** A worker's disk, and its connection to Postgres. */
 export type FleetNode = ReturnType<typeof aNode>;
-
-interface PublishOptions {
-  readonly scope: CompanySettings;
-  readonly requests: number;
-  readonly store: FileStore;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-}
 
 interface RestoreOptions {
   readonly pointer?: SnapshotPointer;
@@ -55,6 +45,7 @@ function aNode(name: string, postgres: Postgres, { store }: Pick<TestStore, "sto
   const snapshots = new SnapshotsTable(postgres);
   const aborts = new AbortController();
   const parts = { store, snapshots, clock: systemClock, log: loggingTo(said), version: "1.2.3" };
+  const usual = { scope, requests: 0, signal: aborts.signal };
   return {
     name,
     files,
@@ -67,10 +58,9 @@ function aNode(name: string, postgres: Postgres, { store }: Pick<TestStore, "sto
       if (!("epoch" in claim)) throw new Error(`${name} may not claim: ${JSON.stringify(claim)}`);
       return leaseOf({ company: "acme", epoch: claim.epoch, node: name });
     },
-    make: (ownership: Lease, more: Partial<PublishOptions> = {}) => {
-      const given = { scope, requests: 0, signal: aborts.signal, ...more };
-      const mirrors = new MirrorSnapshots({ ...parts, ...more });
-      return mirrors.publish(ownership, given.scope, given.requests, given.signal);
+    make: (ownership: Lease, more: Partial<typeof usual & typeof parts> = {}) => {
+      const { scope: published, requests, signal } = { ...usual, ...more };
+      return new MirrorSnapshots({ ...parts, ...more }).publish(ownership, published, requests, signal);
     },
     restore: async ({ pointer, signal = aborts.signal }: RestoreOptions = {}) => {
       const published = pointer ?? (await snapshots.current("acme"));

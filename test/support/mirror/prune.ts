@@ -10,7 +10,6 @@ import { Changes, type Change } from "../../../src/store/apply/change-log.ts";
 import { put, remove, replay, stampOf } from "./store.ts";
 
 export const pruneMs = Date.UTC(2026, 10, 20, 9);
-const keptForEver = { runsMs: null, inboxBodiesMs: null, changesMs: null };
 
 /** A clock that stands still; `onSleep` is called at each pause. */
 export function stoppedClock(onSleep: () => unknown = () => undefined, nowMs = pruneMs): Clock {
@@ -24,14 +23,9 @@ export function prune(
   kept: Partial<PruneParts["retention"]>,
   parts: Partial<PruneParts> = {},
 ): Promise<PruneReport> {
-  const retention = { ...keptForEver, ...kept };
-  return pruneMirror({
-    db,
-    retention,
-    clock: stoppedClock(),
-    signal: new AbortController().signal,
-    ...parts,
-  });
+  const retention = { runsMs: null, inboxBodiesMs: null, changesMs: null, ...kept };
+  const { signal } = new AbortController();
+  return pruneMirror({ db, retention, clock: stoppedClock(), signal, ...parts });
 }
 
 /** Changes of people on so many days, the last of them yesterday: inserts, updates, deletions, returns. */

@@ -151,9 +151,6 @@ export async function aReceiver(options: ReceiverOptions = {}) {
   const url = `http://127.0.0.1:${server.port}`;
   const deliver = ({ headers, body }: Post = post(), path = "/webhooks/acme") =>
     fetch(url + path, { method: "POST", headers, body: Buffer.from(body) });
-  const put = (other: Ingest | "unavailable") => {
-    ingest = other;
-  };
   return {
     ...shop,
     server,
@@ -164,7 +161,8 @@ export async function aReceiver(options: ReceiverOptions = {}) {
     results,
     refused,
     lines: log.lines,
-    put,
+    /** Replaces the company's ingest. */
+    put: (other: Ingest | "unavailable") => void (ingest = other),
     deliver,
     dial: (...bytes: readonly (string | Buffer)[]) => dial(server.port, ...bytes),
     dialHalfOpen: (bytes?: string) => dialHalfOpen(server.port, bytes),

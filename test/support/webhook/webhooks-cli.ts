@@ -5,6 +5,7 @@ import type { Sandbox } from "../sandbox/control.ts";
 import type { Clock } from "../../../src/base/clock.ts";
 import { systemRandom } from "../../../src/base/random.ts";
 import { Secret } from "../../../src/base/secret.ts";
+import type { Subscription } from "../../../src/webhook/subscriptions/subscription-client.ts";
 import { createKeyring } from "../../../src/webhook/keys/keyring.ts";
 import { jsonLines, runCommand, temporaryFolder, type InvocationParts } from "../program/cli.ts";
 import { openSandbox } from "../sandbox/sandbox.ts";
@@ -13,13 +14,9 @@ export const publicUrl = "http://127.0.0.1:8787/webhooks/acme";
 
 export type WebhookSetup = Awaited<ReturnType<typeof openWebhookSetup>>;
 
-export interface SubscriptionJson {
+interface SubscriptionJson extends Subscription {
   readonly id: number;
-  readonly name: string | null;
-  readonly url: string;
   readonly here: boolean;
-  readonly active: boolean;
-  readonly events: readonly string[];
   readonly missing_events: readonly string[];
 }
 
