@@ -212,10 +212,8 @@ describe("in a browser, a page", () => {
   test("asks for a token where one is set, and follows after it was given", async () => {
     if (!browser) return;
     const token = "a-token-of-the-pages-0123";
-    const closed = await startSite({
-      isLocal: false,
-      token: () => ({ secret: new Secret(token), isMade: false }),
-    });
+    const given = { secret: new Secret(token), isMade: false };
+    const closed = await startSite({ isLocal: false, token: () => given });
     const { page } = await show(`http://127.0.0.1:${closed.port}/companies/acme`);
     expect(await judge(page, "sign-in")).toEqual([]);
     await page.fill("input[type=password]", token);

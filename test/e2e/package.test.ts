@@ -106,12 +106,11 @@ test("its sums are those of v_vat_documents and of the documents, to the cent", 
   snapshot.close();
   const currencies = [...new Set(expected.map(({ currency }) => currency))].toSorted();
   expect(sheet("Kontrolné súčty").map((row) => row["Mena"])).toEqual(currencies);
+  const documents = [...sheet("Vystavené faktúry"), ...sheet("Vystavené dobropisy")];
   for (const currency of currencies) {
     const own = expected.filter((row) => row.currency === currency);
     const total = sheet("DPH podľa sadzieb").find((row) => row["Mesiac vystavenia"] === `Spolu ${currency}`);
-    const issued = [...sheet("Vystavené faktúry"), ...sheet("Vystavené dobropisy")].filter(
-      (row) => row["Mena"] === currency,
-    );
+    const issued = documents.filter((row) => row["Mena"] === currency);
     const base = centsOf(own.map((row) => row.base));
     const vat = centsOf(own.map((row) => row.vat));
     const shown = [total?.["Základ dane"], total?.["DPH"]].map((amount) => centsOf([amount]));

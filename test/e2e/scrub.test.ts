@@ -33,10 +33,9 @@ function hideEdits(company: Company): number {
   const edits = documents.flatMap((table) =>
     serviceIds(company, table).map((id) => () => control.alter(table, id, { note: `hidden ${table} ${id}` })),
   );
-  const events = serviceIds(company, "contact_activity_logs").map(
-    (id) => () =>
-      control.alter("contact_activity_logs", id, { type: "note", metadata: { content: "hidden" } }),
-  );
+  const note = { type: "note", metadata: { content: "hidden" } };
+  const logs = serviceIds(company, "contact_activity_logs");
+  const events = logs.map((id) => () => control.alter("contact_activity_logs", id, note));
   const chosen = [...edits.slice(0, 41), ...events.slice(0, 8)];
   for (const edit of chosen) edit();
   return chosen.length;

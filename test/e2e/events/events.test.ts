@@ -100,10 +100,8 @@ test("in a mirror that no run has filled, events bring their records, whatever t
   const [invoice = 0] = serviceIds(company, "invoices");
   worker.deliver(eventOf("contact-activity-logs.created", log), eventOf("invoices.paid", invoice));
   await worker.rest();
-  expect(inboxOf(worker.mirror)).toEqual([
-    "contact-activity-logs.created done inserted",
-    "invoices.paid done inserted",
-  ]);
+  const done = ["contact-activity-logs.created done inserted", "invoices.paid done inserted"];
+  expect(inboxOf(worker.mirror)).toEqual(done);
   expect((await worker.run()).outcome).toBe("complete");
   await worker.rest();
   expectEqual(company);
@@ -185,11 +183,8 @@ test("a log whose parent the mirror never had is deleted with it, when an event 
   const { control } = company.sandbox;
   const clientId = Number(control.create("clients", { name: "Nevidený", type: "company" })["id"]);
   const unseen = control.events().length;
-  const log = control.create("contact_activity_logs", {
-    clientId,
-    type: "note",
-    metadata: { content: "Volal" },
-  });
+  const note = { clientId, type: "note", metadata: { content: "Volal" } };
+  const log = control.create("contact_activity_logs", note);
   worker.deliver(...control.events().slice(unseen));
   await worker.rest();
   const isLive = () => live(company, "contact_activity_logs", Number(log["id"]));

@@ -47,10 +47,8 @@ const lasting = /^(?:serve|sandbox --|changes .*--follow)/;
  * @returns what failed, and the modules without which Python was left out
  */
 export async function runPage(blocks: readonly Block[], environment: PageEnvironment) {
-  const ports = new Map([
-    ["8080", await portToKeep()],
-    ["8787", await portToKeep()],
-  ]);
+  const ports = new Map<string, number>();
+  for (const port of ["8080", "8787"]) ports.set(port, await portToKeep());
   const shell: PageShell = {
     ...environment,
     ports,

@@ -71,18 +71,13 @@ export async function takenPort(): Promise<number> {
   return listen(server);
 }
 
+export const jsonHead = { "content-type": "application/json" };
 const budget = { "x-ratelimit-limit": "120", "x-ratelimit-remaining": "100" };
 
 /** A JSON answer as the service gives it. */
 export function json(answer: ServerResponse, content: unknown, status = 200, headers: object = {}): void {
-  const body = JSON.stringify(content);
-  answer.writeHead(status, {
-    "content-type": "application/json",
-    ...budget,
-    "x-request-id": "req-1",
-    ...headers,
-  });
-  answer.end(body);
+  const usual = { ...jsonHead, ...budget, "x-request-id": "req-1" };
+  answer.writeHead(status, { ...usual, ...headers }).end(JSON.stringify(content));
 }
 
 export function untilTheEnd<T extends { close(): Promise<void> }>(part: T): T {
@@ -110,5 +105,3 @@ function transportTo(baseUrl: string, options: Partial<HttpOptions>) {
 export function page(answer: ServerResponse, status = 200): void {
   answer.writeHead(status, { "content-type": "text/html; charset=utf-8" }).end("<html>Maintenance</html>");
 }
-
-export const jsonHead = { "content-type": "application/json" };

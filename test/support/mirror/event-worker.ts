@@ -51,10 +51,8 @@ export async function startWorker(company: Company, options: WorkerOptions = {})
   let ended = false;
   /** As if the service had sent them, all in one transaction. */
   const deliver = (...events: readonly SentEvent[]) => {
-    ingest.store(
-      events.map((event) => deliveryOf(JSON.stringify(event))),
-      clock.nowMs(),
-    );
+    const deliveries = events.map((event) => deliveryOf(JSON.stringify(event)));
+    ingest.store(deliveries, clock.nowMs());
   };
   const unfollow: (() => void)[] = [];
   /** Aborts the event worker and closes the mirror; work in flight is lost, as in a crash. */
@@ -92,12 +90,10 @@ export async function startWorker(company: Company, options: WorkerOptions = {})
 
 /** Advances the clock in steps; what each step makes due is done before the next. */
 export async function pass(clock: DrivenClock, worker: RunningWorker, ms: number): Promise<void> {
+  const isDone = () => !worker.asking() && (clock.sleeping > 0 || due(worker.mirror, clock) === 0);
   for (let passedMs = 0; passedMs < ms; passedMs += 10_000) {
     await clock.advance(Math.min(10_000, ms - passedMs));
-    await eventually(
-      () => !worker.asking() && (clock.sleeping > 0 || due(worker.mirror, clock) === 0),
-      "what is due is done",
-    );
+    await eventually(isDone, "what is due is done");
   }
 }
 

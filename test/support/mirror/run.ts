@@ -154,12 +154,8 @@ export function childPage(
   const { page: number = 1, attempt = 1 } = options;
   const payload = { parent: "people", parentId: String(parentId), page: number, attempt };
   const target = `child:people:${parentId}:${number}`;
-  return applyPage(
-    run,
-    { kind: "child", resource: "notes", target, reason: "parent", payload },
-    records,
-    options,
-  );
+  const asked = { kind: "child", resource: "notes", target, reason: "parent", payload } as const;
+  return applyPage(run, asked, records, options);
 }
 
 async function applyPage(

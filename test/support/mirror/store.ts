@@ -132,10 +132,8 @@ export function replay(changes: readonly Change[]): Map<string, string> {
 /** `next_seq` leads from each change of a record to its next one, and from the last nowhere: what does not. */
 export function brokenLinks(mirror: Mirror): SqlRow[] {
   const next = "lead(seq) OVER (PARTITION BY resource, record_id ORDER BY seq) AS next";
-  return rows(
-    mirror,
-    `SELECT * FROM (SELECT seq, next_seq, ${next} FROM _change_log) WHERE next_seq IS NOT next`,
-  );
+  const linked = `SELECT seq, next_seq, ${next} FROM _change_log`;
+  return rows(mirror, `SELECT * FROM (${linked}) WHERE next_seq IS NOT next`);
 }
 
 /** The live records by the rows people see, with the JSON they were made from. */

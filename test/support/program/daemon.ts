@@ -62,7 +62,6 @@ export function age(company: Company, byMs: number): void {
   using db = openDatabase(company.file);
   db.prepare("UPDATE _receiver SET started_ms = started_ms - ?, seen_ms = seen_ms - ?").run(byMs, byMs);
   const earlier = "strftime('%Y-%m-%dT%H:%M:%fZ', started_at, ? || ' seconds')";
-  db.prepare(
-    `UPDATE _runs SET started_at = ${earlier}, report = json_set(report, '$.swept', json('{}'))`,
-  ).run(-byMs / 1_000);
+  const sql = `UPDATE _runs SET started_at = ${earlier}, report = json_set(report, '$.swept', json('{}'))`;
+  db.prepare(sql).run(-byMs / 1_000);
 }

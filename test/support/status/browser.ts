@@ -5,11 +5,8 @@ import { chromium as playwright, type Browser } from "playwright-core";
 export async function startBrowser(): Promise<Browser | null> {
   try {
     const executablePath = await chromium.executablePath();
-    return await playwright.launch({
-      executablePath,
-      args: ["--no-sandbox", "--disable-gpu"],
-      headless: true,
-    });
+    const args = ["--no-sandbox", "--disable-gpu"];
+    return await playwright.launch({ executablePath, args, headless: true });
   } catch (error) {
     if (process.env["CI"]) throw error;
     process.stderr.write(`Chromium cannot start here, so no page was looked at: ${String(error)}\n`);
@@ -25,12 +22,9 @@ export async function openPage(
   url: string,
   { javaScript = true, hasDrivenTimers = false }: { javaScript?: boolean; hasDrivenTimers?: boolean } = {},
 ) {
-  const context = await browser.newContext({
-    colorScheme: "light",
-    viewport: { width: 1_200, height: 800 },
-    javaScriptEnabled: javaScript,
-    reducedMotion: "reduce",
-  });
+  const viewport = { width: 1_200, height: 800 };
+  const looks = { colorScheme: "light", reducedMotion: "reduce", viewport } as const;
+  const context = await browser.newContext({ ...looks, javaScriptEnabled: javaScript });
   const page = await context.newPage();
   /** Errors in the console, refusals by the policy among them, and requests to another origin. */
   const wrong: string[] = [];

@@ -89,21 +89,13 @@ function allViews(): Map<string, CompanyStatusView> {
     return companyView({ company, ...current, ...sick });
   });
   const unread = { sweptMs: swept(null), wholeRunMs: null, lastRun: null };
+  const noEvents = { waiting: 0, oldestWaitingMs: null, lastReceivedMs: null };
+  const run = { mode: "incremental", startedMs: lookedAtMs - 4 * minuteMs } as const;
+  const queue = [{ resource: "invoices", kind: "detail", state: "ready", count: 1_454 }] as const;
   const all = [
     companyView({ company: "acme", ...current }),
-    companyView({
-      company: "empty",
-      ...unread,
-      budget: null,
-      fileBytes: null,
-      events: { waiting: 0, oldestWaitingMs: null, lastReceivedMs: null },
-    }),
-    companyView({
-      company: "first_run",
-      ...unread,
-      run: { mode: "incremental", startedMs: lookedAtMs - 4 * minuteMs },
-      queue: [{ resource: "invoices", kind: "detail", state: "ready", count: 1_454 }],
-    }),
+    companyView({ company: "empty", ...unread, budget: null, fileBytes: null, events: noEvents }),
+    companyView({ company: "first_run", ...unread, run, queue }),
     failingView(swept(lookedAtMs - 31 * hourMs)),
     hostileView(swept(lookedAtMs - 6 * hourMs)),
     ...others,
