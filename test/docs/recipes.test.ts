@@ -107,6 +107,7 @@ function change({ mirror, records }: PublishedCompany): void {
   putAs(mirror, "invoices", Number(other["id"]), JSON.stringify(changed), { source: "detail" });
 }
 
+const named = (name: string) => sqlFor("duckdb").find(({ answer }) => answer === name)?.sql ?? "";
 const all = (table: string, key: string) => `SELECT * FROM ${table} ORDER BY ${key}`;
 
 test("the load and the merge of the text make of a delta what is there now, also when it comes twice", async () => {
@@ -114,7 +115,6 @@ test("the load and the merge of the text make of a delta what is there now, also
   const tables = ["invoices", "invoice_items"];
   const { manifest } = await exporting({ out: "delta", tables, since: { log: null, seq: next } });
   expect(manifest.next_since).toBeGreaterThan(next);
-  const named = (name: string) => sqlFor("duckdb").find(({ answer }) => answer === name)?.sql ?? "";
   await withDuck(async (connection) => {
     await ask(connection, named("load"));
     const before = await ask(connection, all("invoices", "id"));
