@@ -71,36 +71,27 @@ test("every document, receipt and event with attachments gets its files, under n
   expect(requestsFor(company)).toBe(before);
 });
 
-test("a changed document is fetched again, and its older version stays", async () => {
+test("a changed document is fetched again, and its older version stays; one that gets the name of another takes not its file: the id is added to its own", async () => {
   const company = await aCompanyWithFiles();
   await run(company, "files", "--month", "1999-01");
   expect(filesIn(company)).toEqual([]);
   await run(company, "files");
-  const [before] = filesIn(company, "document = 'invoices'");
-  const id = Number(before?.document_id);
-  company.sandbox.control.alter("invoices", id, { issueDate: "2026-02-03" });
-  await sync(company, { full: true });
-  expect(await run(company, "files")).toMatchObject({ code: 0, acme: { asked: 1, written: 1 } });
-  const [after] = filesIn(company, `document = 'invoices' AND document_id = ${id}`);
-  expect(after?.sha256).not.toBe(before?.sha256);
-  expect(after?.path).toMatch(/^2026\/02\/invoices\//);
-  const object = `objects/${before?.sha256.slice(0, 2)}/${before?.sha256}`;
-  expect(hashAt(company, object)).toBe(before?.sha256);
-  await expectWhole(company);
-});
-
-test("a document that gets the name of another one takes not its file: the id is added to its own", async () => {
-  const company = await aCompanyWithFiles();
-  await run(company, "files");
-  const [first, second] = filesIn(company, "document = 'invoices'");
+  const [before, first, second] = filesIn(company, "document = 'invoices'");
   const { control } = company.sandbox;
+  control.alter("invoices", Number(before?.document_id), { issueDate: "2026-02-03" });
   const named = control.snapshot().get("invoices")?.get(Number(first?.document_id));
   const { number, issueDate, client } = named ?? {};
   control.alter("invoices", Number(second?.document_id), { number, issueDate, client });
   await sync(company, { full: true });
-  expect(await run(company, "files")).toMatchObject({ code: 0, acme: { asked: 1, written: 1 } });
-  const [own] = filesIn(company, `document = 'invoices' AND document_id = ${second?.document_id}`);
-  expect(own?.path).toBe(first?.path.replace(/\.pdf$/, ` [${second?.document_id}].pdf`));
+  expect(await run(company, "files")).toMatchObject({ code: 0, acme: { asked: 2, written: 2 } });
+  const fileOf = (document: typeof first) =>
+    filesIn(company, `document = 'invoices' AND document_id = ${document?.document_id}`)[0];
+  const after = fileOf(before);
+  expect(after?.sha256).not.toBe(before?.sha256);
+  expect(after?.path).toMatch(/^2026\/02\/invoices\//);
+  const object = `objects/${before?.sha256.slice(0, 2)}/${before?.sha256}`;
+  expect(hashAt(company, object)).toBe(before?.sha256);
+  expect(fileOf(second)?.path).toBe(first?.path.replace(/\.pdf$/, ` [${second?.document_id}].pdf`));
   expect(hashAt(company, first?.path ?? "")).toBe(first?.sha256);
   await expectWhole(company);
 });

@@ -78,9 +78,8 @@ test("a month is a folder with workbook, PDFs, text and the hashes of all; PDFs 
   const { files } = JSON.parse(readFileSync(path.join(folder, "manifest.json"), "utf8")) as MonthManifest;
   expect(Object.fromEntries(files.map((file) => [file.path, file.sha256]))).toEqual(others);
   const names = Object.keys(others);
-  expect(names.filter((name) => /^pdf\/(invoices|credit_notes)\/.+\.pdf$/.test(name))).toHaveLength(
-    documents,
-  );
+  const pdfs = names.filter((name) => /^pdf\/(invoices|credit_notes)\/.+\.pdf$/.test(name));
+  expect(pdfs).toHaveLength(documents);
   const own = names.filter((name) => !name.startsWith("pdf/"));
   expect(own).toEqual(["CITAJ-MA.txt", `acme-${month}.xlsx`]);
   for (const said of [`${documents} PDF`, "Prijaté faktúry"]) expect(read()).toContain(said);

@@ -109,13 +109,9 @@ test("records that are made, changed and deleted between two runs are mirrored w
   expect(lives()).toEqual(before.map((live) => live - 1));
   const sql = "SELECT resource, op, count(*) FROM _changes WHERE seq > ? GROUP BY resource, record_id, op";
   const changes = look(company.file, (db) => db.prepare(sql).raw().all(seq)) as [string, string, number][];
-  expect(changes).toEqual(
-    expect.arrayContaining([
-      ["business_case_statuses", "insert", 1],
-      ["orders", "update", 1],
-      ...deleted.map((table) => [table, "delete", 1]),
-    ]),
-  );
+  expect(changes).toEqual(expect.arrayContaining(deleted.map((table) => [table, "delete", 1])));
+  for (const [table, op] of Object.entries({ business_case_statuses: "insert", orders: "update" }))
+    expect(changes).toContainEqual([table, op, 1]);
 });
 
 async function stoppedAfterLists(company: Company): Promise<void> {
