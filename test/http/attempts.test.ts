@@ -15,18 +15,9 @@ describe("retries", () => {
     const statuses = [500, 503, 502, 500, 200];
     const { http } = await serviceWith((answer, _, index) => json(answer, {}, statuses[index]));
     expect(await http.send(get("/x"))).toMatchObject({ status: 200 });
-    expect(http.stats()).toEqual({
-      requests: 5,
-      byStatus: new Map([
-        [500, 2],
-        [503, 1],
-        [502, 1],
-        [200, 1],
-      ]),
-      rateLimited: 0,
-      unanswered: 0,
-      waitedMs: expect.any(Number),
-    });
+    const { byStatus, ...counts } = http.stats();
+    expect(Object.fromEntries(byStatus)).toEqual({ 500: 2, 503: 1, 502: 1, 200: 1 });
+    expect(counts).toEqual({ requests: 5, rateLimited: 0, unanswered: 0, waitedMs: expect.any(Number) });
   });
 
   // Fault: service | 503 with Retry-After | a server in the service's place | the next attempt waits as long
@@ -40,21 +31,15 @@ describe("retries", () => {
     const sleep = async (ms: number, signal?: AbortSignal) =>
       ms === timeoutMs ? systemClock.sleep(ms, signal) : void waitsMs.push(ms);
     const clock = { ...systemClock, nowMs, sleep };
-    const { http } = await serviceWith(
-      (answer, asked, index) => {
-        const headers = { "retry-after": header() };
-        return index === 0 ? json(answer, {}, 503, headers) : json(answer, { asked: asked.url });
-      },
-      { clock, timeoutMs },
-    );
+    const busyOnce: Answering = (answer, _asked, index) =>
+      index === 0 ? json(answer, {}, 503, { "retry-after": header() }) : json(answer, {});
+    const { http } = await serviceWith(busyOnce, { clock, timeoutMs });
     expect(await http.send(get("/x"))).toMatchObject({ status: 200 });
     expect(waitsMs).toEqual([7_000]);
   });
 
   test("end after the attempts that were given, with the last error", async () => {
-    const { service, http } = await serviceWith((answer) => json(answer, { message: "Server Error" }, 500), {
-      attempts: 3,
-    });
+    const { service, http } = await serviceWith((answer) => json(answer, {}, 500), { attempts: 3 });
     const error = await rejectionOf(http.send(get("/x")));
     expect(error).toBeInstanceOf(UnavailableError);
     expect(error).toMatchObject({ status: 500, requestId: "req-1", retryable: true });
@@ -95,10 +80,7 @@ describe("retries", () => {
 
   // Fault: limiter | 429 ten times in a row | a server in the service's place | the request ends with an error
   test("429 ten times in a row is the end, whatever the attempts", async () => {
-    const { service, http } = await serviceWith(
-      (answer) => json(answer, { message: "Too Many Attempts." }, 429),
-      { attempts: 2 },
-    );
+    const { service, http } = await serviceWith((answer) => json(answer, {}, 429), { attempts: 2 });
     expect(await rejectionOf(http.send(get("/x")))).toBeInstanceOf(RateLimitedError);
     expect(service.asked).toHaveLength(10);
     expect(http.stats()).toMatchObject({ rateLimited: 10, requests: 10 });

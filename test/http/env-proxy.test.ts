@@ -6,13 +6,9 @@ import { connect, type Server, type Socket } from "node:net";
 import path from "node:path";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { systemClock } from "../../src/base/clock.ts";
 import { MirrorError } from "../../src/base/errors.ts";
-import { Secret } from "../../src/base/secret.ts";
-import type { Config } from "../../src/config/config.ts";
-import { alertTargets, type AlertTarget } from "../../src/status/alerts/targets.ts";
+import { openPoster } from "../../src/http/poster.ts";
 import { rejectionOf } from "../support/errors.ts";
-import { begunAlert } from "../support/status/alert.ts";
 import { temporaryFolder } from "../support/program/cli.ts";
 import { json, startService, untilTheEnd } from "../support/http/http.ts";
 import { get, httpFor, testToken } from "../support/http/http-client.ts";
@@ -93,14 +89,6 @@ function proxyVariables(variables: Readonly<Record<string, string>>): void {
     vi.stubEnv(name, value);
 }
 
-function alertTo(url: string): AlertTarget {
-  const at = { secret: new Secret(url), place: { kind: "config" } } as const;
-  const alerts: Config["alerts"] = [{ when: ["failed"], command: null, url: at, secret: null }];
-  const context = { env: {}, version: "test", clock: systemClock, onSecrets: () => undefined };
-  const [target] = alertTargets({ alerts }, context);
-  return target as AlertTarget;
-}
-
 afterEach(() => void vi.unstubAllEnvs());
 
 describe("HTTPS_PROXY", () => {
@@ -114,9 +102,7 @@ describe("HTTPS_PROXY", () => {
       expect((await transport.send(get("/whoami"))).status).toBe(200);
       for (let sent = 0; sent < 20; sent++) expect((await transport.send(get("/clients"))).status).toBe(200);
       const authorization = `Basic ${Buffer.from("me:pass").toString("base64")}`;
-      expect(new Set(proxy.asked.map((one) => JSON.stringify(one)))).toEqual(
-        new Set([JSON.stringify({ target: `${host}:443`, authorization })]),
-      );
+      for (const asked of proxy.asked) expect(asked).toEqual({ target: `${host}:443`, authorization });
       // Tunnels are kept: at most one for each place of the transport.
       expect(proxy.asked.length).toBeLessThanOrEqual(6);
       for (const { headers } of service.requests) {
@@ -145,23 +131,30 @@ describe("HTTPS_PROXY", () => {
     expect((await transport.send(get("/whoami"))).status).toBe(200);
   });
 
-  test.runIf(hasTls)("leads alerts through the proxy as well, unless NO_PROXY names the host", async () => {
-    const receiver = await startTlsService();
-    const proxy = await startConnectProxy(receiver.port);
-    const secretPath = "/hook/secret-path?key=1";
-    const send = () => alertTo(`https://${host}${secretPath}`).send(begunAlert, new AbortController().signal);
-    proxyVariables({ HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` });
-    await send();
-    expect(proxy.asked).toMatchObject([{ target: `${host}:443` }]);
-    expect(receiver.requests).toMatchObject([{ method: "POST", url: secretPath }]);
-    expect(proxy.bytes()).not.toContain("secret-path");
-    proxyVariables({ HTTPS_PROXY: `http://127.0.0.1:${proxy.port}`, NO_PROXY: host });
-    await expect(send()).rejects.toThrow(/^it cannot be reached: E[A-Z_]+$/);
-    const refusing = await startConnectProxy(9, "407 Proxy Authentication Required");
-    proxyVariables({ HTTPS_PROXY: `http://127.0.0.1:${refusing.port}` });
-    await expect(send()).rejects.toThrow("Proxy response (407)");
-    expect(proxy.asked).toHaveLength(1);
-  });
+  test.runIf(hasTls)(
+    "leads alerts and changes through it as well, unless NO_PROXY names the host",
+    async () => {
+      const receiver = await startTlsService();
+      const proxy = await startConnectProxy(receiver.port);
+      const secretPath = "/hook/secret-path?key=1";
+      const message = { id: "log:1", body: "{}", seconds: 1, signature: null };
+      const send = () => {
+        const poster = untilTheEnd(openPoster(`https://${host}${secretPath}`, "test"));
+        return poster.post(message, new AbortController().signal);
+      };
+      proxyVariables({ HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` });
+      await send();
+      expect(proxy.asked).toMatchObject([{ target: `${host}:443` }]);
+      expect(receiver.requests).toMatchObject([{ method: "POST", url: secretPath }]);
+      expect(proxy.bytes()).not.toContain("secret-path");
+      proxyVariables({ HTTPS_PROXY: `http://127.0.0.1:${proxy.port}`, NO_PROXY: host });
+      await expect(send()).rejects.toThrow(/^it cannot be reached: E[A-Z_]+$/);
+      const refusing = await startConnectProxy(9, "407 Proxy Authentication Required");
+      proxyVariables({ HTTPS_PROXY: `http://127.0.0.1:${refusing.port}` });
+      await expect(send()).rejects.toThrow("Proxy response (407)");
+      expect(proxy.asked).toHaveLength(1);
+    },
+  );
 
   test("does not lead where NO_PROXY names the host, nor to this machine", async () => {
     const proxy = await startConnectProxy(9);

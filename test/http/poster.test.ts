@@ -10,19 +10,15 @@ const noSignal = new AbortController().signal;
 
 /** Why a POST was not taken; null: it was. */
 async function post(url: string, isPublicOnly = false): Promise<NotTaken | null> {
-  let error: unknown = null;
   try {
     const poster = openPoster(url, "test", isPublicOnly);
-    error = await poster.post(message, noSignal).then(
-      () => null,
-      (reason: unknown) => reason,
-    );
-    await poster.close();
-  } catch (thrown) {
-    error = thrown;
+    onTestFinished(() => poster.close());
+    await poster.post(message, noSignal);
+    return null;
+  } catch (error) {
+    if (error instanceof NotTaken) return error;
+    throw error;
   }
-  if (error === null || error instanceof NotTaken) return error;
-  throw error;
 }
 
 /** Deadlines are so much shorter. */
