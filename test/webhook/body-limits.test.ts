@@ -2,9 +2,7 @@ import { IncomingMessage } from "node:http";
 import { describe, expect, onTestFinished, vi } from "vitest";
 import { aReceiver, eventText, post, statusOf, wire, test } from "../support/webhook/webhook.ts";
 
-function longEvent(): string {
-  return eventText({ type: "x".repeat(900) });
-}
+const longEvent = () => eventText({ type: "x".repeat(900) });
 
 describe("a body has its limits", () => {
   const limits = { bodyBytes: 2_000 };
@@ -67,10 +65,8 @@ describe("a body has its limits", () => {
 
   // Fault: webhook | a body that drips | a raw socket | 408 at the body's deadline
   test("one that drips has no more time than one that stays away", async () => {
-    const { line, receiver } = await statusOf(
-      { limits: { bodyDeadlineMs: 300 } },
-      wire(post(), ["content-length: 1000"]),
-    );
+    const receiver = await aReceiver({ limits: { bodyDeadlineMs: 300 } });
+    const line = await receiver.dial(wire(post(), ["content-length: 1000"]));
     const drip = setInterval(() => line.socket.write("x"), 40);
     expect(await line.answers(1)).toEqual(["408"]);
     clearInterval(drip);

@@ -118,9 +118,8 @@ describe("I12: signed but unreadable is kept under an id made of its bytes", () 
   test("the same bytes have the same id, others another, whatever the header says", () => {
     const ids = [...unreadable, "not json either"].map((text) => deliveryOf(text).eventId);
     expect(new Set(ids).size).toBe(ids.length);
-    expect(readDelivery(Buffer.from("not json"), "other")).toEqual(
-      readDelivery(Buffer.from("not json"), "id"),
-    );
+    const [first, second] = ["id", "other"].map((id) => readDelivery(Buffer.from("not json"), id));
+    expect(second).toEqual(first);
   });
 
   test("bytes that are no text are kept as bytes: none of them is replaced", () => {
@@ -130,11 +129,8 @@ describe("I12: signed but unreadable is kept under an id made of its bytes", () 
 
   test("a byte order mark makes nothing unreadable", () => {
     const body = `\uFEFF${eventText({ id: "evt-1" })}`;
-    expect(readDelivery(Buffer.from(body), "evt-1")).toMatchObject({
-      readable: true,
-      type: "people.updated",
-      body,
-    });
+    const read = readDelivery(Buffer.from(body), "evt-1");
+    expect(read).toMatchObject({ readable: true, type: "people.updated", body });
   });
 });
 

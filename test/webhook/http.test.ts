@@ -71,12 +71,10 @@ describe("connections are used as HTTP allows", () => {
   // Fault: webhook | deliveries, a forged one, pages and a missing path in one packet | a raw socket | each answered in its order; 204 only for what is committed (I6)
   test("pipelined requests are answered in their order, whatever each of them is", async () => {
     const receiver = await aReceiver({ pages: { "/healthz": () => page } });
-    const line = await receiver.dial();
     const get = Buffer.from("GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n");
     const missing = Buffer.from("GET /nowhere HTTP/1.1\r\nhost: x\r\n\r\n");
-    line.socket.write(
-      Buffer.concat([wire(post()), get, wire(forged()), missing, wire(post()), wire(post("[]"))]),
-    );
+    const all = [wire(post()), get, wire(forged()), missing, wire(post()), wire(post("[]"))];
+    const line = await receiver.dial(Buffer.concat(all));
     expect(await line.answers(6)).toEqual(["204", "200", "401", "404", "204", "204"]);
     expect(receiver.count("_inbox")).toBe(3);
   });
@@ -84,10 +82,8 @@ describe("connections are used as HTTP allows", () => {
   test("a body in chunks, cut anywhere, is one body", async ({ receiver }) => {
     const { headers, body } = post(about(17));
     const chunks = Array.from(body.toString(), (letter) => `1\r\n${letter}\r\n`).join("");
-    const bytes = Buffer.concat([
-      wire({ headers, body: "" }, ["transfer-encoding: chunked"]),
-      Buffer.from(`${chunks}0\r\n\r\n`),
-    ]);
+    const head = wire({ headers, body: "" }, ["transfer-encoding: chunked"]);
+    const bytes = Buffer.concat([head, Buffer.from(`${chunks}0\r\n\r\n`)]);
     const line = await receiver.dial();
     for (let from = 0; from < bytes.length; from += 97) line.socket.write(bytes.subarray(from, from + 97));
     expect(await line.answers(1)).toEqual(["204"]);
@@ -173,7 +169,7 @@ describe("what is no HTTP is answered as such, counted, and its connection ends"
   });
 });
 
-const pages = { "/metrics": () => ({ status: 200, type: "text/plain", body: "fine\n" }) };
+const pages = { "/metrics": () => page };
 const pageHosts = () => ["mirror.internal.example.com"];
 
 async function asked(header: string) {
@@ -208,10 +204,9 @@ describe("a page is shown under known host names only", () => {
     expect(await asked("")).toMatchObject({ status: "200", shown: true });
   });
 
-  test("but a delivery is taken under any name: the signature proves it", async () => {
-    const line = await (
-      await aReceiver()
-    ).dial(wire(post()).toString().replace("host: localhost", "host: attacker.example"));
+  test("but a delivery is taken under any name: the signature proves it", async ({ receiver }) => {
+    const bytes = wire(post()).toString().replace("host: localhost", "host: attacker.example");
+    const line = await receiver.dial(bytes);
     expect(await line.answers(1)).toEqual(["204"]);
   });
 });

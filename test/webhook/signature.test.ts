@@ -15,12 +15,10 @@ describe("a delivery is from the service", () => {
 
   test("by the old secret as well as by the new one, in whatever order they are", () => {
     const secrets = ["old", "new"];
-    for (const inOrder of [secrets, secrets.toReversed()])
-      expect(["old", "new", "older"].map((key) => isSigned(body, sign(body, key), inOrder))).toEqual([
-        true,
-        true,
-        false,
-      ]);
+    for (const inOrder of [secrets, secrets.toReversed()]) {
+      const accepted = ["old", "new", "older"].filter((key) => isSigned(body, sign(body, key), inOrder));
+      expect(accepted).toEqual(secrets);
+    }
   });
 });
 

