@@ -78,10 +78,8 @@ async function following(options: Follow = {}) {
 /** The position of the only receiver. */
 function noted(mirror: Mirror) {
   const sql = "SELECT value FROM _meta WHERE key LIKE 'notify %'";
-  const value = mirror.db.prepare(sql).pluck().get() as string | undefined;
-  return value === undefined
-    ? null
-    : (JSON.parse(value) as { seq: number; error: string | null; refuses: boolean });
+  const value = mirror.db.prepare(sql).pluck().get() ?? null;
+  return parsed(value) as { seq: number; error: string | null; refuses: boolean } | null;
 }
 
 function addPeople(mirror: Mirror, from: number, to: number): void {
@@ -91,6 +89,7 @@ function addPeople(mirror: Mirror, from: number, to: number): void {
 
 const seqs = (all: readonly Received[]) => all.map(({ json }) => (json["data"] as { seq: number }).seq);
 const upTo = (last: number) => Array.from({ length: last }, (_, at) => at + 1);
+const parsed = (text: unknown): unknown => JSON.parse(String(text));
 
 /** What was answered 2xx, by a sink that treats requests in this order, and after them kindly. */
 function treatInOrder(sink: WebhookSink, treatments: readonly Treatment[]): Received[] {
@@ -115,11 +114,7 @@ test("every change comes once and in order, as the change log shows it, signed b
       type: `people.${String(facts["op"])}`,
       timestamp: facts["at"],
       company: "acme",
-      data: {
-        ...facts,
-        before: JSON.parse(String(before)) as unknown,
-        after: JSON.parse(String(after)) as unknown,
-      },
+      data: { ...facts, before: parsed(before), after: parsed(after) },
     })),
   );
   expect(sink.received[1]?.body.toString()).toContain('"score":10000000000000000.10');
@@ -307,8 +302,8 @@ test("what report.redact hides leaves by no change, nor does a field that appear
   const rules = { "people.email": "drop", "people.name": "hash", "people.*_phone": "drop", unknown: "keep" };
   const kept = follow(mirror, sink, { redact: rules });
   await eventually(() => noted(mirror) !== null, "its beginning");
-  const kovac = (facts: object) =>
-    put(mirror, "people", { id: 1, name: "Kováč", email: "new@x.sk", ...facts });
+  const named = { id: 1, name: "Kováč", email: "new@x.sk" };
+  const kovac = (facts: object) => put(mirror, "people", { ...named, ...facts });
   kovac({ email: "kovac@x.sk", score: 1 });
   await kept.caughtUp();
   kovac({ score: 2, home_phone: "0900", nick: "KK" });

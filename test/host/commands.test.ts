@@ -98,21 +98,16 @@ describe("commands of other processes", () => {
     ask("sync", formatSyncOptions(requestOf(), null)).catch(() => undefined);
     await eventually(() => held.length === 1, "a run");
     const ids = Array.from({ length: 2500 }, (_, index) => `evt_${index}`);
-    expect(await ask("replay", { ids })).toEqual({
-      queued: 2500,
-      unread: 0,
-      missing: ["evt_0", "evt_1000", "evt_2000"],
-      pruned: [],
-    });
+    const missing = ["evt_0", "evt_1000", "evt_2000"];
+    expect(await ask("replay", { ids })).toEqual({ queued: 2500, unread: 0, missing, pruned: [] });
     expect(await ask("replay", { ids: [] })).toMatchObject({ queued: 0, unread: 0 });
   });
 
   test("what cannot be done says why", async () => {
     const { ask } = await startDaemon();
     await expect(ask("prune", {})).rejects.toThrow("the disk is full");
-    await expect(ask("sync", { resources: ["no_such_table"], untilMs: null })).rejects.toThrow(
-      "tables that this daemon does not know",
-    );
+    const unknown = ask("sync", { resources: ["no_such_table"], untilMs: null });
+    await expect(unknown).rejects.toThrow("tables that this daemon does not know");
   });
 
   test("a run that the daemon refuses is refused: it is not asked for again", async () => {
@@ -123,17 +118,11 @@ describe("commands of other processes", () => {
       context: { clock, log: recordingLog().log, signal: new AbortController().signal },
       // Only what following a run needs of a company.
     } as unknown as RemoteRun["scope"];
-    const following = followRemoteSync({
-      scope,
-      request: requestOf({ resources: [{ ...resourceOf("people"), name: "no_such_table" }] }),
-      untilMs: null,
-      startedAt: "2026-11-20T09:00:00.000Z",
-      show: () => undefined,
-      onListed: () => Promise.resolve(),
-    });
-    await expect(following).rejects.toThrow(
-      expect.objectContaining({ kind: "usage", message: expect.stringContaining("could not do it") }),
-    );
+    const request = requestOf({ resources: [{ ...resourceOf("people"), name: "no_such_table" }] });
+    const asked = { scope, request, untilMs: null, startedAt: "2026-11-20T09:00:00.000Z" };
+    const hooks = { show: () => undefined, onListed: () => Promise.resolve() };
+    const refusal = { kind: "usage", message: expect.stringContaining("could not do it") };
+    await expect(followRemoteSync({ ...asked, ...hooks })).rejects.toMatchObject(refusal);
   });
 
   test("its time is over when the asker's is", async () => {

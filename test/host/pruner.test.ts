@@ -22,7 +22,7 @@ test("a prune follows a run, at most one an hour; without runs it is made once a
 });
 
 /** A pruner over a mirror with 30 days of changes, of which 3 are kept; `tick` lets minutes pass. */
-async function startPruner(isListing = () => false, before: (mirror: Mirror) => void = () => undefined) {
+async function startPruner(before: (mirror: Mirror) => void = () => undefined) {
   const mirror = await openHasty();
   changeDaily(mirror, 30);
   before(mirror);
@@ -30,12 +30,8 @@ async function startPruner(isListing = () => false, before: (mirror: Mirror) => 
   const close = new AbortController();
   onTestFinished(() => close.abort());
   const { log, lines } = recordingLog();
+  const runQueue = { isListing: false };
   const retention = { runsMs: null, inboxBodiesMs: null, changesMs: 74 * hourMs };
-  const runQueue = {
-    get isListing() {
-      return isListing();
-    },
-  };
   const pruner = createPruner({
     context: { clock, log },
     settings: { config: { retention } },
@@ -47,7 +43,7 @@ async function startPruner(isListing = () => false, before: (mirror: Mirror) => 
   const ended = pruner.follow();
   const tick = (minutes: number) => clock.advance(minutes * minuteMs);
   const run = () => endRun(mirror.db, pruneMs, { endedMs: clock.nowMs() });
-  return { mirror, pruner, close, ended, tick, run, lines };
+  return { mirror, pruner, runQueue, close, ended, tick, run, lines };
 }
 
 const runLastNight = ({ db }: Mirror) => endRun(db, pruneMs - 20 * hourMs);
@@ -55,7 +51,7 @@ const runLastNight = ({ db }: Mirror) => endRun(db, pruneMs - 20 * hourMs);
 describe("in the daemon", () => {
   // Fault: fleet | a company is held for minutes only, for its run | a pruner that begins just before the run | pruned after the run: the last prune is judged by the run before
   test("it follows the first run of a process, where the run before was long ago", async () => {
-    const { mirror, tick, run } = await startPruner(() => false, runLastNight);
+    const { mirror, tick, run } = await startPruner(runLastNight);
     await tick(1);
     expect(loggedChanges(mirror)).toHaveLength(90);
     run();
@@ -64,14 +60,14 @@ describe("in the daemon", () => {
   });
 
   test("it is made after a run, not while one reads what lists show, and ends with the runtime", async () => {
-    let isListing = true;
-    const { mirror, close, ended, tick, run, lines } = await startPruner(() => isListing);
+    const { mirror, runQueue, close, ended, tick, run, lines } = await startPruner();
+    runQueue.isListing = true;
     await tick(90);
     expect(loggedChanges(mirror)).toHaveLength(90);
     run();
     await tick(2);
     expect(loggedChanges(mirror)).toHaveLength(90);
-    isListing = false;
+    runQueue.isListing = false;
     await tick(2);
     expect(loggedChanges(mirror)).toHaveLength(9);
     expect(JSON.stringify(lines)).toContain("pruned what is older than the config keeps");

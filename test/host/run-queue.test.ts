@@ -15,7 +15,7 @@ function request(full = false): RunRequest {
 
 const transport = { close: async () => undefined };
 
-function queueWith(parts: Partial<ConstructorParameters<typeof RunQueue>[0]> = {}) {
+function queueWith(parts: Partial<QueueParts> = {}) {
   const story: string[] = [];
   const { log, records } = recordingLog();
   const runQueue = new RunQueue({
@@ -37,6 +37,10 @@ function queueWith(parts: Partial<ConstructorParameters<typeof RunQueue>[0]> = {
   return { runQueue, story, records };
 }
 
+type QueueParts = ConstructorParameters<typeof RunQueue>[0];
+const beginScrubbing: QueueParts["begin"] = (asked, _closed, scrubbing) =>
+  ({ request: asked, transport, ...scrubbing }) as unknown as CompanyRun;
+
 /** A queue of runs whose scrub lasts until it is ended, `endless` of them. */
 function scrubbingQueue(endless: number) {
   const places = createRunPlaces(1, 1);
@@ -44,7 +48,7 @@ function scrubbingQueue(endless: number) {
   const begun: RunRequest[] = [];
   const { runQueue } = queueWith({
     places,
-    begin: (asked, _closed, more) => ({ request: asked, transport, ...more }) as unknown as CompanyRun,
+    begin: beginScrubbing,
     perform: async ({ request: asked, onListed, scrubClosed }) => {
       begun.push(asked);
       if (!asked.scrub || begun.length > endless) return listed;
@@ -89,22 +93,17 @@ describe("the runs of one company", () => {
 
   // Fault: process | an unforeseen error in a run | the run's function | the run's outcome, not the daemon's end
   test("a bug in a run is its outcome, not the daemon's end", async () => {
-    const { runQueue, records } = queueWith({
-      perform: () => Promise.reject(new TypeError("x is not a function")),
-    });
+    const [kind, message] = ["bug", "x is not a function"];
+    const { runQueue, records } = queueWith({ perform: () => Promise.reject(new TypeError(message)) });
     const report = await runQueue.run(request(), "one");
-    expect(report).toMatchObject({
-      outcome: "failed",
-      error: { kind: "bug", message: "x is not a function" },
-    });
+    expect(report).toMatchObject({ outcome: "failed", error: { kind, message } });
     expect(records().some(({ level }) => level === "error")).toBe(true);
   });
 
   test("what follows a run comes before its scrub, and again only where the scrub changed something", async () => {
     const scrub = { total: 9, planned: 5, read: 5, changed: 0, left: 0 };
     const { runQueue, story } = queueWith({
-      begin: (asked, _closed, scrubbing) =>
-        ({ request: asked, transport, ...scrubbing }) as unknown as CompanyRun,
+      begin: beginScrubbing,
       perform: async ({ request: { full }, onListed }) => {
         await onListed?.(listed, true);
         story.push("scrub");
@@ -135,11 +134,9 @@ describe("the runs of one company", () => {
     const { runQueue, scrubbing, kinds } = scrubbingQueue(2);
     const first = runQueue.run(request(), "night");
     await scrubbing;
-    const others = [
-      runQueue.run(request(), "a person"),
-      runQueue.run({ ...request(), scrub: false }, "quick"),
-    ];
-    await Promise.all([first, ...others]);
+    const second = runQueue.run(request(), "a person");
+    const third = runQueue.run({ ...request(), scrub: false }, "quick");
+    await Promise.all([first, second, third]);
     await runQueue.idle();
     expect(kinds()).toEqual(["with a scrub", "with a scrub", "without one", "the rest"]);
   });

@@ -22,22 +22,12 @@ describe("a log line without a terminal", () => {
     const circle: Record<string, unknown> = { name: "circle" };
     circle["self"] = circle;
     const far = { a: { b: { c: { d: { e: { f: { g: 1 } } } } } } };
-    log.warn('two\nlines "quoted" %s %d %o', {
-      circle,
-      far,
-      id: 2n ** 60n,
-      odd: NaN,
-      bytes: Buffer.alloc(9),
-    });
+    const msg = 'two\nlines "quoted" %s %d %o';
+    log.warn(msg, { circle, far, id: 2n ** 60n, odd: NaN, bytes: Buffer.alloc(9) });
     log.warn("text", { time: "mine", msg: "mine", level: "mine", nothing: undefined, run: () => 1 });
     expect(lines.join("")).not.toContain("\n");
-    expect(records()[0]).toMatchObject({
-      msg: 'two\nlines "quoted" %s %d %o',
-      circle: { name: "circle", self: "circular" },
-      id: "1152921504606846976",
-      odd: "NaN",
-      bytes: "9 bytes",
-    });
+    const shown = { circle: { name: "circle", self: "circular" }, odd: "NaN", bytes: "9 bytes" };
+    expect(records()[0]).toMatchObject({ msg, ...shown, id: "1152921504606846976" });
     expect(JSON.stringify(records()[0])).toContain("deeper");
     expect(records()[1]).toMatchObject({ level: "warn", time_: "mine", msg_: "mine", level_: "mine" });
   });
@@ -79,10 +69,8 @@ describe("I9: no secret leaves through the log", () => {
   test("an unknown secret is masked by the name of its field", () => {
     const { log, records } = recordingLog();
     log.info("x", { plainTextSecret: "whsec", nested: { access_token: "t", Authorization: "Bearer x" } });
-    expect(records()[0]).toMatchObject({
-      plainTextSecret: "***",
-      nested: { access_token: "***", Authorization: "***" },
-    });
+    const nested = { access_token: "***", Authorization: "***" };
+    expect(records()[0]).toMatchObject({ plainTextSecret: "***", nested });
   });
 });
 
@@ -108,12 +96,11 @@ function pretty(speak: (log: AdjustableLog) => void, colour = false): string {
 
 describe("a log line at a terminal", () => {
   test("starts with the time, names what is wrong, and puts the hint below", () => {
-    expect(pretty((log) => log.info("synced", { company: "acme", rows: 3, note: "two words" }))).toBe(
-      'hh:mm:ss  synced  company=acme  rows=3  note="two words"',
-    );
-    expect(pretty((log) => log.error("no config\nat all", { hint: "create one" }))).toBe(
-      "hh:mm:ss  error: no config\n          at all\n          hint: create one",
-    );
+    const fields = { company: "acme", rows: 3, note: "two words" };
+    const synced = 'hh:mm:ss  synced  company=acme  rows=3  note="two words"';
+    expect(pretty((log) => log.info("synced", fields))).toBe(synced);
+    const failed = "hh:mm:ss  error: no config\n          at all\n          hint: create one";
+    expect(pretty((log) => log.error("no config\nat all", { hint: "create one" }))).toBe(failed);
     expect(pretty((log) => log.warn("slow"))).toBe("hh:mm:ss  warning: slow");
   });
 

@@ -23,9 +23,8 @@ const progressLines = (one: ProgressView, room: Room) =>
 
 const ahead = { lists: 30, openLists: 2, details: 3600, isKnown: true };
 
-function companies(count: number, facts: Partial<ProgressView>): ProgressView[] {
-  return Array.from({ length: count }, (_, i) => view({ ...facts, company: `company-${i + 1}` }));
-}
+const companies = (count: number, facts: ProgressView) =>
+  Array.from({ length: count }, (_, i) => ({ ...facts, company: `company-${i + 1}` }));
 
 describe("the live block", () => {
   const busy = view({
@@ -62,11 +61,8 @@ describe("the live block", () => {
       resource("banks", { phase: "done", done: 30, total: 30 }),
       resource("invoices", { phase: "reading", done: 1046, total: 2500, changed: 2500 }),
     ];
-    const details = view({
-      resources,
-      queued: 1454,
-      ahead: { ...ahead, lists: 0, openLists: 0, details: 1454 },
-    });
+    const left = { ...ahead, lists: 0, openLists: 0, details: 1454 };
+    const details = view({ resources, queued: 1454, ahead: left });
     expect(progressLines(details, plenty)).toEqual([
       "acme  1m 05s  every list is in; 1,454 still provisional",
       "  invoices  1,454 of 2,500 still provisional",
@@ -102,9 +98,8 @@ describe("the live block", () => {
     expect(progressLines(view({ ...busy, outage }), plenty).at(-1)).toBe(
       "  no answer from the service for 3m 10s · next try in 20s, gives up in 11m 50s · GET /orders: 503",
     );
-    expect(progressFields(view({ outage }))).toMatchObject({
-      service_away: { for_ms: 190_000, next_try_ms: 20_000, gives_up_ms: 710_000 },
-    });
+    const { error: _, ...times } = outage;
+    expect(progressFields(view({ outage }))).toMatchObject({ service_away: times });
   });
 
   test("says in the scrub that everything listed is in, and how much of it is done", () => {
@@ -179,15 +174,9 @@ describe("the plan", () => {
     expect(planText(ready)).toBe(
       "acme: about 3,630 requests to make, about 30m 00s at 120 in 1m 00s (30 for lists, 3,600 for details)",
     );
-    const night = view({
-      queued: 30,
-      requests: 20,
-      ahead: { ...ahead, details: 0 },
-      budget: budget(120, 63),
-    });
-    expect(planText(night)).toContain(
-      "about 30 requests to make, less than a minute at 120 in 1m 00s (30 for",
-    );
+    const night = { ...ready, queued: 30, ahead: { ...ahead, details: 0 } };
+    const listsOnly = "about 30 requests to make, less than a minute at 120 in 1m 00s (30 for";
+    expect(planText(night)).toContain(listsOnly);
   });
 
   test("is logged once for each run, as soon as every list has shown its length", async () => {

@@ -61,7 +61,6 @@ describe("what a failed read means", () => {
     ["a malformed answer that may pass is tried again", oddAnswer, "list", "retry"],
     ["one that will not pass makes a dead letter", new ProtocolError("too large"), "detail", "dead"],
     ["a limit lets requests in flight finish", new MirrorError("stopped", "enough"), "list", "drain"],
-
     ["a bug of ours ends the run", new TypeError("undefined"), "list", "stop"],
     ["a thrown text ends the run", "a text", "list", "stop"],
   ] as const)("%s", (_case, error, kind, consequence) => {
@@ -258,9 +257,8 @@ describe("in the event worker, a failure that may be an outage", () => {
   // Fault: service | every record's route answers 500, and /whoami answers | failures, with a probe that succeeds | no attempt is used up, the event worker pauses
   test("uses up no attempt of an item that fails while nothing else succeeds", async () => {
     const { policy } = continuousPolicy(() => null);
-    for (let times = 1; times < 12; times++) {
+    for (let times = 1; times < 12; times++)
       expect((await policy.judge(away(), eventItem(1, 1))).kind).toBe("postpone");
-    }
     expect((await policy.judge(away(), eventItem(1, 1))).kind).toBe("stop");
   });
 
