@@ -33,7 +33,7 @@ interface FoundProblem extends ConfigProblem {
 function problemsOfIssue(issue: z.core.$ZodIssue, schema: z.ZodType): FoundProblem[] {
   const { path, input } = issue;
   if (issue.code === "unrecognized_keys")
-    return issue.keys.map((key) => unknownKey(path, key, keysAt(schema, path)));
+    return issue.keys.map((key) => unknownKey(path, key, keysAt(schema, path), valueAt(input, [key])));
   const name = String(path.at(-1));
   const form = "use letters, digits, - and _ only, at most 64";
   if (issue.code === "invalid_key")
@@ -66,13 +66,19 @@ function valueMessage(issue: z.core.$ZodIssue): string {
   return named ? issue.message : valueMessage(last);
 }
 
-function unknownKey(path: Path, key: string, known: readonly string[]): FoundProblem {
+function unknownKey(path: Path, key: string, known: readonly string[], value: unknown): FoundProblem {
   const place = path.length === 0 ? "" : ` in ${pathText(path)}`;
   const at = { path: [...path, key], at: "key" } as const;
   // Which keys `files` has is the connector's affair.
   if (pathText(path) === "files" && known.length === 0)
     return { ...at, message: `unknown key ${key}${place}; no record of this connector has files` };
   const meant = nearest(key, known);
+  // `{ secret: one,two }` is a secret and a key.
+  if (value === null && meant === undefined && mayHoldSecret([...path, key]))
+    return {
+      ...at,
+      message: `an unknown key without a value${place}; a text with a comma needs quotes here`,
+    };
   const message = unknownName("key", key, known, place);
   return { ...at, message, ...(meant !== undefined && { meant: pathText([...path, meant]) }) };
 }
@@ -90,11 +96,14 @@ function shown(path: Path, value: unknown): string {
   if (Array.isArray(value)) return " (it is a list)";
   if (typeof value === "object") return " (it is a map)";
   const text = JSON.stringify(value) ?? "";
-  const mayBeSecret =
+  return mayHoldSecret(path) || text.length > 60 ? "" : ` (it is ${text})`;
+}
+
+function mayHoldSecret(path: Path): boolean {
+  return (
     ["companies", "base_url", "alerts", "notify"].includes(String(path[0])) ||
-    ["serve.page_token", "fleet.postgres"].includes(pathText(path));
-  if (mayBeSecret || text.length > 60) return "";
-  return ` (it is ${text})`;
+    ["serve.page_token", "fleet.postgres"].includes(pathText(path))
+  );
 }
 
 /** What stands at a path of the raw file; undefined where nothing does. */

@@ -21,6 +21,10 @@ test.each([
     "4:39: unknown key parents in resources.contact_activity_logs. Did you mean parents_per_run?",
   ],
   [minimal("__proto__: { a: 1 }\n"), "4:1: unknown key __proto__"],
+  [
+    "companies: { acme: { token: '${env:TOKEN}', webhook: { secrets: [], whsec_half } } }",
+    "1:69: an unknown key without a value in companies.acme.webhook; a text with a comma needs quotes here",
+  ],
 ])(
   "an unknown key is reported once, with its place and what was meant or is known there: %j",
   (text, said) => {
