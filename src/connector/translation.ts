@@ -33,3 +33,14 @@ export function translatedHeading(words: Translation, name: string): string | nu
   const start = suffix === undefined ? null : translatedHeading(words, name.slice(0, -suffix.length - 1));
   return suffix === undefined || start === null ? null : `${start} ${words.suffixes[suffix]}`;
 }
+
+/** A value of a column as the language has it; others stay as they are. */
+export function translatedValue(
+  words: Translation | null,
+  { name, type }: Readonly<Record<"name" | "type", string>>,
+  value: unknown,
+): unknown {
+  if (words === null || value === null) return value;
+  if (type === "BOOLEAN") return value === 1 ? words.yes : words.no;
+  return typeof value === "string" ? (words.values[name]?.[value] ?? value) : value;
+}

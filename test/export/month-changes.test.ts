@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { accountantMonth } from "../../connectors/fintoro/accountant-month.ts";
 import { declaration } from "../../connectors/fintoro/declaration.ts";
+import slovak from "../../connectors/fintoro/slovak.json" with { type: "json" };
 import { monthChanges, type MonthChanges } from "../../src/export/package/month-changes.ts";
 import { periodOfMonth, type MonthPeriod } from "../../src/export/plan/period.ts";
 import { endOfLog } from "../../src/state/log-identity.ts";
@@ -101,13 +102,27 @@ async function expectCorrections(seed: number): Promise<void> {
   using now = openBooks(mirror.db.name);
   const sql = ["invoices", "credit_notes"].map((table) => `SELECT substr(issue_date, 1, 7) FROM ${table}`);
   let stated = 0;
+  const cells = new Set<unknown>();
   for (const month of now.db.prepare(sql.join(" UNION ")).pluck().all() as string[]) {
     const period = periodOfMonth(month);
     const changes = monthChanges(then, now, accountantMonth, period, null);
     stated += changes.changed.length;
+    for (const row of monthChanges(then, now, accountantMonth, period, slovak).changed)
+      if (row["field"] === "Typ" || row["field"] === "Prenos daňovej povinnosti")
+        cells.add(row["old"]).add(row["new"]);
     expect(applied(packageOf(then, period), changes, period), month).toEqual(packageOf(now, period));
   }
   expect(stated).toBeGreaterThan(20);
+  const inSlovak: ReadonlySet<unknown> = new Set([
+    null,
+    "faktúra",
+    "dobropis",
+    "daňový doklad k prijatej platbe",
+    "áno",
+    "nie",
+  ]);
+  expect([...cells].filter((cell) => !inSlovak.has(cell))).toEqual([]);
+  expect([...cells]).toEqual(expect.arrayContaining(["faktúra", "nie"]));
   company.close();
 }
 

@@ -1,5 +1,5 @@
 import type { ChangeSheet, MonthPackage, ReportView } from "../../connector/report-view.ts";
-import { translatedHeading, type Translation } from "../../connector/translation.ts";
+import { translatedHeading, translatedValue, type Translation } from "../../connector/translation.ts";
 import type { Snapshot } from "../../state/mirror-snapshot.ts";
 import { quoted } from "../../store/sql-text.ts";
 import type { MonthPeriod } from "../plan/period.ts";
@@ -52,16 +52,16 @@ function changedDocuments(
     const isMoved = before.has(id) !== after.has(id);
     const change = !old ? "added" : !present ? "deleted" : isMoved ? "moved" : "changed";
     const fields = sheet.columns
-      .map(({ name }) => ({ name, old: old?.[name] ?? null, new: present?.[name] ?? null }))
+      .map((column) => ({ column, old: old?.[column.name] ?? null, new: present?.[column.name] ?? null }))
       .filter((field) => (isMoved ? (field.old ?? field.new) !== null : field.old !== field.new));
     const seen = fields.length > 0 ? lastChange(now, resource, id, then.seq) : {};
     return fields.map((field) => ({
       month: period.from.slice(0, 7),
       document: (present ?? old)?.["number"] ?? id,
       change,
-      field: (words && translatedHeading(words, field.name)) ?? field.name,
-      old: field.old,
-      new: field.new,
+      field: (words && translatedHeading(words, field.column.name)) ?? field.column.name,
+      old: translatedValue(words, field.column, field.old),
+      new: translatedValue(words, field.column, field.new),
       ...seen,
     }));
   });
