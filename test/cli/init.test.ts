@@ -124,8 +124,11 @@ describe("at a terminal", () => {
   test("installs nothing without a yes, and shows before what it would install", async () => {
     const setup = await setUp();
     const usual = [undefined, "", [], [], "cron"];
-    const none = '[ "$1" = - ] || { echo no crontab for me >&2; exit 1; }';
-    const { calls, input, ...env } = fakeTool("crontab", `${none}; cat > "$(dirname "$0")/input"`);
+    const shown = 'cat "$(dirname "$0")/input" 2>/dev/null || { echo no crontab for me >&2; exit 1; }';
+    const { calls, input, ...env } = fakeTool(
+      "crontab",
+      `[ "$1" = - ] && cat > "$(dirname "$0")/input" || { ${shown}; }`,
+    );
     const args = ["--token-env", "TOKEN", "--company", "acme"];
     const no = await init(setup, args, { ...answering([...usual, false]), env });
     expect(no.code).toBe(0);
@@ -138,7 +141,7 @@ describe("at a terminal", () => {
     );
     const seconds = ["--schedule", "30 0 4 * * 1", "--force", "--no-input", "--install", "cron"];
     expect((await init(setup, [...args, ...seconds], { env })).code).toBe(0);
-    expect(input()).toMatch(/^0 4 \* \* 1 \S*node/m);
+    expect(input()).toMatch(/^0 4 \* \* 1 \S*node.*\n$/);
   });
 
   // Fault: process | crontab fails | a program of that name that ends with 1 | the config stays, exit 1, the reason is shown

@@ -347,7 +347,7 @@ function unitWord(text: string): string {
 const unitName = "fintoro-mirror.service";
 
 /**
- * Installs what `jobText` shows, for the user that runs this: a line that the crontab has already is not added again.
+ * Installs what `jobText` shows, for the user that runs this: a config has one line of the crontab.
  * @returns what was done, in a sentence
  * @throws MirrorError `runtime` where crontab or systemctl fails
  */
@@ -359,9 +359,12 @@ async function installJob(starter: Starter, place: JobPlace, env: NodeJS.Process
       if (/no crontab|no such file/i.test(messageOf(error))) return "";
       throw error;
     });
-    if (before.split("\n").includes(text)) return "the crontab has the line already";
-    const gap = before === "" || before.endsWith("\n") ? "" : "\n";
-    await runTool("crontab", ["-"], env, `${before}${gap}${text}\n`);
+    const lines = before.split("\n");
+    if (lines.includes(text)) return "the crontab has the line already";
+    const command = text.slice(place.schedule.length);
+    const others = lines.filter((line) => line.startsWith("#") || !line.endsWith(command)).join("\n");
+    const gap = others === "" || others.endsWith("\n") ? "" : "\n";
+    await runTool("crontab", ["-"], env, `${others}${gap}${text}\n`);
     return "the line is in the crontab: `crontab -l` shows it";
   }
   const folder = path.join(env["XDG_CONFIG_HOME"] || path.join(env["HOME"] ?? "", ".config"), "systemd/user");
