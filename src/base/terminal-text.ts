@@ -26,7 +26,6 @@ export function wrappedLine(line: string, columns: number): string[] {
   return [...lines, rest];
 }
 
-/** The cells of a column, all as wide as the widest. */
 export function alignedColumn(cells: readonly string[], isRight = false): string[] {
   const width = cells.reduce((most, cell) => Math.max(most, cell.length), 0);
   return cells.map((cell) => (isRight ? cell.padStart(width) : cell.padEnd(width)));

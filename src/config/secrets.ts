@@ -109,7 +109,6 @@ export function readSigningKey(text: string): TextValue<Buffer> {
   return { must: "be whsec_ and 24 to 64 bytes in base64, as `openssl rand -base64 32` makes them" };
 }
 
-/** The secrets of a raw file as they are written there. */
 export function writtenSecrets(raw: unknown) {
   return Object.entries(secretKeys).flatMap(([keys, kind]) =>
     pathsOf(raw, keys).flatMap((at) => {

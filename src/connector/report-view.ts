@@ -21,7 +21,6 @@ export interface ReportViewColumn {
 export interface ReportView {
   readonly name: string;
   readonly title: string;
-  /** The question it answers, as people ask it. */
   readonly question: string;
   /** The rule by which it answers: what counts, and what does not. */
   readonly doc: string;

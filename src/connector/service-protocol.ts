@@ -1,6 +1,5 @@
 /** How a company proves to the service who it is, and so which keys it has in the config. */
 export type Access =
-  /** A token of the company: `token`. */
   | { readonly kind: "token" }
   /**
    * OAuth 2, grant `client_credentials`: `account`, `contact` and `credentials`. An access token is asked for, shared by all

@@ -22,7 +22,6 @@ export interface ManifestEntry {
   readonly record: string;
 }
 
-/** A manifest, read to its end. */
 export type ArchiveManifest = Readonly<ReturnType<typeof readArchiveManifest>>;
 
 /** Where a manifest without lines stands. */

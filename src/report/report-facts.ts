@@ -30,7 +30,6 @@ function readFacts(db: Db) {
   return { origin: originIn(db), rows: Number(rows), undeclared };
 }
 
-/** The origin of a report made from this snapshot. */
 export function originOf({ db, seq }: Snapshot, layout: string): ReportOrigin {
   return originIn(db, { layout, last_change: changeAt(db, seq) });
 }

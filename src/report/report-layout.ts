@@ -30,7 +30,6 @@ export interface ColumnChecks {
 /** To be raised when the same data is stored in another way. */
 const layoutVersion = 3;
 
-/** The layout of what a snapshot shows. */
 export function layoutOf(declaration: ConnectorDeclaration, shown: readonly SnapshotTable[]): ReportLayout {
   const tables = shown.filter(({ kind }) => kind !== "view");
   const views = shown.filter(({ kind }) => kind === "view");

@@ -55,7 +55,6 @@ export function readEventFacts(db: Db) {
       /** Waiting events whose read was given up or is held. */
       stuck: inbox.stuck(),
       lastReceivedAt: inbox.lastReceived(),
-      /** Types of unknown events, the most frequent first. */
       unknownTypes: inbox.unknownTypes(),
       /** When `serve` received deliveries, the oldest first. */
       spans: new UptimeLog(db).latest(mostSpans),

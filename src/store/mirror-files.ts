@@ -56,7 +56,6 @@ export function mirrorFiles({ dataDir, report, files }: FilePlaces, company: str
     socket: named(".sock"),
     // Webhook secrets that were replaced and are still accepted.
     secrets: named(".secrets.json"),
-    // What the last `verify` found.
     verified: named(".verified.json"),
     // How what follows runs went last: report and exports.
     afterRun: named(".after-run.json"),

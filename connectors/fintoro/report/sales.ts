@@ -39,7 +39,6 @@ GROUP BY period, currency`,
   };
 }
 
-/** SQL of the columns of an invoice or credit note. */
 function columnsOf(table: "invoices" | "credit_notes"): string {
   const isInvoice = table === "invoices";
   const owed = (term: string, when = sql.isOpen()) => (isInvoice ? sql.countedIf(when, term) : "0");

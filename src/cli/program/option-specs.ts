@@ -115,7 +115,6 @@ export function wholeNumber(flags: string, doc: string, min = 1, max = 100_000_0
 
 const sizes: Readonly<Record<string, number>> = { small: 60, medium: 5_000 };
 
-/** Documents of a stand-in. */
 export const documentCount = parsed(
   "small (60 documents), medium (5,000) or a whole number up to 1,000,000",
   (given) => {

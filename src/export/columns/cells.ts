@@ -8,7 +8,6 @@ import { decimalText } from "../../json/literal.ts";
  * time of the sqlite3 shell's CSV, JavaScript values took a third more than it).
  */
 export const cellEnd = 0xff;
-/** The one byte of a cell that is NULL. */
 export const nullCell = 0xfe;
 
 /** What the bytes of a cell are: UTF-8 text, or a number as SQLite writes it; a boolean is `0` or `1`. */

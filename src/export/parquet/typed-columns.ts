@@ -347,7 +347,6 @@ function endOfText(cells: Uint8Array, from: number): number {
   return i;
 }
 
-/** A buffer for the values of a column. */
 export function bufferFor(column: ParquetColumn): ColumnBuffer {
   const { type, nullable } = column;
   if (type === "TEXT") return new TextColumn(nullable);

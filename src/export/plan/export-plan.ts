@@ -217,7 +217,6 @@ function childChanges({ name, columns, primaryKey, parent }: SnapshotTable, sinc
     FROM ${changed} c JOIN ${quoted(name)} k ON k.${quoted(key)} = c.id`;
 }
 
-/** The records that changed, each with its last change. */
 function changedRecords(resource: string, since: number): string {
   return `(SELECT record_id AS id, max(seq) AS seq FROM _change_log
     WHERE seq > ${since} AND resource = '${resource}' GROUP BY record_id)`;

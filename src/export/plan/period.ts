@@ -18,7 +18,6 @@ export function periodOfMonth(month: string): MonthPeriod {
   return { from: `${month}-01`, to: lastDayOf(month) };
 }
 
-/** The month before that of a day. */
 export function monthBefore(day: string): string {
   const [year = 0, month = 0] = day.split("-").map(Number);
   return new Date(Date.UTC(year, month - 2, 1)).toISOString().slice(0, 7);

@@ -22,7 +22,6 @@ export function createCompanySnapshots(
   counts: Record<"published" | "failed", number>,
 ) {
   const signal = AbortSignal.any([lease.lost, cutOff]);
-  /** Monotonic. */
   let dueMs = clock.monotonicMs() + node.snapshotEveryMs;
   let run: RunEnd | null = null;
   /** Requests that are in a published snapshot. */

@@ -26,7 +26,6 @@ const keyWith = (ending: string) => (name: SnapshotName) =>
 
 /** Under which the packed mirror is stored: `acme/e7/2026-11-22T20-52-47-123Z-4711.db.zst`. */
 export const mirrorKey = keyWith(".db.zst");
-/** The manifest of its files. */
 export const filesKey = keyWith(".jsonl");
 export const manifestKey = keyWith(".json");
 

@@ -44,7 +44,6 @@ export function createRadarSite(
   });
 }
 
-/** The body of the radar: the companies, those first that need someone. Pure. */
 function radarBody({ companies, found, needing }: RadarPage, question: RadarQuestion): Html {
   const need = needing === 1 ? "needs someone" : "need someone";
   const sentence = `${formatCount(needing)} of ${counted(found, "company", "companies")} ${need}`;

@@ -24,7 +24,6 @@ export class Derivations extends Repository {
     insertRow(this.db, "_derivations", row, "or replace");
   }
 
-  /** Were all rows of the resource made by this version? */
   isCurrent(resource: string, version: string): boolean {
     return hasRow(this.db, "_derivations", { resource, version, next_id: null });
   }

@@ -48,7 +48,6 @@ function textOf(file: string): string {
   return existsSync(file) ? readFileSync(file, "utf8") : "";
 }
 
-/** Moves a key that `readPendingKey` found to its file. */
 export function storePendingKey(file: string): void {
   replaceFile(draftOf(file), file);
 }

@@ -72,7 +72,6 @@ export class CompaniesTable extends FleetTable {
     return (await put.execute(this.db)).rows[0]?.outcome ?? "unchanged";
   }
 
-  /** Is it in the fleet with this config and schedule? */
   has(name: string, config: unknown, schedule: string | null, timezone: string): Promise<boolean> {
     const present = this.db.selectFrom("companies").where("name", "=", name).where("removed", "=", false);
     return isFound(present.where(isSame(config, schedule, timezone)));
