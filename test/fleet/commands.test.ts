@@ -161,11 +161,8 @@ describeWithPostgres("fleet remove", () => {
     await one.owners.claim("acme", "worker-7", 60_000);
     const inReports = ["pointers/acme.json", "company=acme/", "packages/*/acme/"];
     const stays = ["mirrors/acme/", "mirrors/.files/acme/", ...inReports.map((key) => `reports/${key}`)];
-    const acme = {
-      outcome: "removed",
-      released_by: "worker-7",
-      stays: stays.map((key) => `s3://bucket/${key}`),
-    };
+    const said = { outcome: "removed", released_by: "worker-7" };
+    const acme = { ...said, stays: stays.map((key) => `s3://bucket/${key}`) };
     expect(await one.json("remove acme")).toEqual({ companies: { acme } });
     expect((await rowsOf(one)).map(({ removed }) => removed)).toEqual([true, false]);
     expect((await jobsOf(one)).schedules).toMatchObject([{ key: "beta" }]);
@@ -214,9 +211,8 @@ describeWithPostgres("fleet list", () => {
     const one = await operatorOfBoth();
     await one.owners.claim("acme", "worker-7", 60_000);
     const { stdout } = await one.run("list");
-    expect(stdout).toMatch(
-      /^acme {2}at worker-7, epoch 1; config of \d+.* ago\nbeta {2}not read yet; config /,
-    );
+    const both = /^acme {2}at worker-7, epoch 1; config of \d+.* ago\nbeta {2}not read yet; config /;
+    expect(stdout).toMatch(both);
     await one.owners.release({ company: "acme", epoch: 1, node: "worker-7" });
     expect((await one.run("list")).stdout).toContain("acme  idle; ");
     const acme = { node: null, epoch: 1, config: { companies: { acme: { token: "${env:ACME}" } } } };

@@ -222,7 +222,7 @@ describeWithPostgres("two companies of one account", () => {
     await fleet.companies.setAccount(branch, "account-1");
     await fleet.owners.release(branch);
     const acme = await fleet.owned("acme", "node-1");
-    const claiming = pausingBehind(fleet, 1);
+    const claiming = pausingBehind(fleet);
     const claim = new OwnersTable(claiming.postgres).claim("acme", "node-2", ttlMs);
     await claiming.paused;
     const learned = fleet.companies.setAccount(acme, "account-1").catch(() => "refused");

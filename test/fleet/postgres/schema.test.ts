@@ -39,8 +39,7 @@ describeWithPostgres("the fleet's tables", () => {
     await postgres.query("CREATE SCHEMA fintoro_mirror; CREATE TABLE fintoro_mirror.reports (n int)");
     await expect(migrateFleet(postgres)).rejects.toThrow(/already exists/);
     const names = "SELECT tablename FROM pg_tables WHERE schemaname = 'fintoro_mirror'";
-    const tables = await postgres.query(names);
-    expect(tables).toEqual([{ tablename: "reports" }]);
+    expect(await postgres.query(names)).toEqual([{ tablename: "reports" }]);
   });
 });
 

@@ -39,8 +39,8 @@ describeWithPostgres("the companies of a fleet", () => {
 
 const node1 = { node: "node-1", version: "1.2.3", role: "all", held: 2, capacity: 50 };
 
-describeWithPostgres("a node", () => {
-  test("is shown with its last heartbeat, until it stops, or for a day", async ({ fleet }) => {
+describeWithPostgres("what nodes note", () => {
+  test("a node is shown with its last heartbeat, until it stops, or for a day", async ({ fleet }) => {
     const { nodes } = fleet;
     await nodes.register(node1);
     await nodes.beat({ ...node1, held: 3 });
@@ -56,16 +56,13 @@ describeWithPostgres("a node", () => {
     await nodes.register(node1);
     expect(await nodes.list()).toMatchObject([{ node: "node-1" }]);
   });
-});
 
-describeWithPostgres("the times in which deliveries were received", () => {
-  test("are one span while any receiver beats, another one after a gap, and forgotten after a month", async () => {
+  test("times of receiving are one span while any receiver beats, another one after a gap, and forgotten after a month", async () => {
     const { receiving, set } = await openFleet();
-    const earlier = (seconds: number) =>
-      set(
-        "receiving",
-        `(started_at, seen_at) = (started_at - interval '${seconds} s', seen_at - interval '${seconds} s')`,
-      );
+    const earlier = (seconds: number) => {
+      const time = `interval '${seconds} s'`;
+      return set("receiving", `started_at = started_at - ${time}, seen_at = seen_at - ${time}`);
+    };
     await receiving.beat();
     await earlier(50);
     await receiving.beat();
@@ -118,11 +115,9 @@ describeWithPostgres("a published snapshot", () => {
     await fleet.inbox.add("acme", deliveries("e2"));
     expect(await fleet.inbox.heads(["acme"])).toEqual([{ company: "acme", seq: 2, drained: 1 }]);
   });
-});
 
-describeWithPostgres("a text that Postgres cannot hold", () => {
   // Fault: fleet | the service gives texts with U+0000 and half of a surrogate pair | a company's name and a message in the facts of a snapshot | published, with U+FFFD in their place
-  test("keeps no snapshot from being published: U+FFFD stands in for what it lacks", async ({ fleet }) => {
+  test("may have texts that Postgres cannot hold: U+FFFD stands in for what it lacks", async ({ fleet }) => {
     const facts = { identity: { name: "A\0c\ud800me" }, summary: { problem: "\\u0000 \0" } };
     const owner = await fleet.owned("acme");
     await fleet.publishUpTo(owner, 0, 0, { facts });
@@ -166,10 +161,10 @@ describeWithPostgres("the change log in Postgres", () => {
     for (let pruned = 1; pruned > 0; rest += pruned) pruned = await fleet.snapshots.pruneChanges();
     expect(rest + first.reduce((sum, one) => sum + one, 0)).toBe(12_000);
   });
-});
 
-describeWithPostgres("what is pruned", () => {
-  test("is found by an index, without reading what stays", async ({ fleet: { postgres, planOf } }) => {
+  test("and the inbox are pruned by an index, without reading what stays", async ({
+    fleet: { postgres, planOf },
+  }) => {
     await postgres.query(`
       INSERT INTO fintoro_mirror.inbox_heads (company, seq, drained) SELECT 'c' || n, 100, 100 FROM generate_series(1, 500) n;
       INSERT INTO fintoro_mirror.inbox (company, seq, event_id, body, received_at)

@@ -108,15 +108,13 @@ function probesOf(postgres: Postgres, url: string) {
   };
 }
 
-/** A connection whose next transaction pauses behind one of its statements, counted from 1. */
-export function pausingBehind({ postgres }: Fleet, statement: number) {
+/** A connection whose next transaction pauses behind its first statement. */
+export function pausingBehind({ postgres }: Fleet) {
   const paused = Promise.withResolvers<void>();
   const resumed = Promise.withResolvers<void>();
-  let statements = 0;
   const pausing = (sql: Sql) =>
     sqlBy(async <Row>(text: string, values?: readonly unknown[]) => {
       const rows = await sql.query<Row>(text, values);
-      if (++statements !== statement) return rows;
       paused.resolve();
       await resumed.promise;
       return rows;
