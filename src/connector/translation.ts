@@ -34,13 +34,13 @@ export function translatedHeading(words: Translation, name: string): string | nu
   return suffix === undefined || start === null ? null : `${start} ${words.suffixes[suffix]}`;
 }
 
-/** A value of a column as the language has it; others stay as they are. */
-export function translatedValue(
+/** How a language shows a column: its heading, and words by value as SQLite has it; other values stay as they are. */
+export function shownColumn(
   words: Translation | null,
   { name, type }: Readonly<Record<"name" | "type", string>>,
-  value: unknown,
-): unknown {
-  if (words === null || value === null) return value;
-  if (type === "BOOLEAN") return value === 1 ? words.yes : words.no;
-  return typeof value === "string" ? (words.values[name]?.[value] ?? value) : value;
+): { readonly heading: string; readonly values: ReadonlyMap<string | number, string> } {
+  if (words === null) return { heading: name, values: new Map() };
+  const heading = translatedHeading(words, name) ?? name;
+  if (type === "BOOLEAN") return { heading, values: new Map([words.no, words.yes].entries()) };
+  return { heading, values: new Map(Object.entries((type === "TEXT" && words.values[name]) || {})) };
 }

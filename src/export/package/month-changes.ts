@@ -1,5 +1,5 @@
 import type { ChangeSheet, MonthPackage, ReportView } from "../../connector/report-view.ts";
-import { translatedHeading, translatedValue, type Translation } from "../../connector/translation.ts";
+import { shownColumn, type Translation } from "../../connector/translation.ts";
 import type { Snapshot } from "../../state/mirror-snapshot.ts";
 import { quoted } from "../../store/sql-text.ts";
 import type { MonthPeriod } from "../plan/period.ts";
@@ -45,23 +45,25 @@ function changedDocuments(
   const before = rowsById(then, sheet, period);
   const after = rowsById(now, sheet, period);
   const ids = [...new Set([...before.keys(), ...after.keys()])];
+  const columns = sheet.columns.map((column) => ({ name: column.name, ...shownColumn(words, column) }));
+  const shown = (values: ReadonlyMap<unknown, string>, cell: unknown) => values.get(cell) ?? cell;
   return ids.flatMap((id) => {
     // A document of another month was moved; one that is nowhere is new, or was deleted.
     const old = before.get(id) ?? rowOf(then, sheet, id);
     const present = after.get(id) ?? rowOf(now, sheet, id);
     const isMoved = before.has(id) !== after.has(id);
     const change = !old ? "added" : !present ? "deleted" : isMoved ? "moved" : "changed";
-    const fields = sheet.columns
-      .map((column) => ({ column, old: old?.[column.name] ?? null, new: present?.[column.name] ?? null }))
+    const fields = columns
+      .map((column) => ({ ...column, old: old?.[column.name] ?? null, new: present?.[column.name] ?? null }))
       .filter((field) => (isMoved ? (field.old ?? field.new) !== null : field.old !== field.new));
     const seen = fields.length > 0 ? lastChange(now, resource, id, then.seq) : {};
     return fields.map((field) => ({
       month: period.from.slice(0, 7),
       document: (present ?? old)?.["number"] ?? id,
       change,
-      field: (words && translatedHeading(words, field.column.name)) ?? field.column.name,
-      old: translatedValue(words, field.column, field.old),
-      new: translatedValue(words, field.column, field.new),
+      field: field.heading,
+      old: shown(field.values, field.old),
+      new: shown(field.values, field.new),
       ...seen,
     }));
   });

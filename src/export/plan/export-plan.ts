@@ -1,7 +1,7 @@
 import { MirrorError } from "../../base/errors.ts";
 import { assertKnown } from "../../base/names.ts";
 import type { ConnectorDeclaration } from "../../connector/connector-declaration.ts";
-import { translatedHeading, type ExportLanguage, type Translation } from "../../connector/translation.ts";
+import { shownColumn, type ExportLanguage, type Translation } from "../../connector/translation.ts";
 import type { Snapshot } from "../../state/mirror-snapshot.ts";
 import { hasTable } from "../../store/database.ts";
 import type { SnapshotTable } from "../../store/snapshot/snapshot-tables.ts";
@@ -114,23 +114,21 @@ export function translationTo(
   return words;
 }
 
-function shownAs({ name, type }: CellColumn, words: Translation | null): CellColumn {
-  if (words === null) return { name, type };
-  return { name: translatedHeading(words, name) ?? name, type: type === "BOOLEAN" ? "TEXT" : type };
+function shownAs(column: CellColumn, words: Translation | null): CellColumn {
+  const { heading, values } = shownColumn(words, column);
+  return { name: heading, type: values.size > 0 ? "TEXT" : column.type };
 }
 
-function shownSql({ name, type }: CellColumn, words: Translation | null): string {
-  const column = quoted(name);
-  if (words && type === "BOOLEAN")
-    return `CASE ${column} WHEN 1 THEN ${literal(words.yes)} WHEN 0 THEN ${literal(words.no)} END`;
-  const values = Object.entries((type === "TEXT" && words?.values[name]) || {});
-  if (values.length === 0) return column;
-  const cases = values.map(([value, word]) => `WHEN ${literal(value)} THEN ${literal(word)}`);
+function shownSql(cell: CellColumn, words: Translation | null): string {
+  const column = quoted(cell.name);
+  const { values } = shownColumn(words, cell);
+  if (values.size === 0) return column;
+  const cases = [...values].map(([value, word]) => `WHEN ${literal(value)} THEN ${literal(word)}`);
   return `CASE ${column} ${cases.join(" ")} ELSE ${column} END`;
 }
 
-function literal(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
+function literal(value: string | number): string {
+  return typeof value === "number" ? String(value) : `'${value.replaceAll("'", "''")}'`;
 }
 
 function chosenTables(
