@@ -74,11 +74,11 @@ function unknownKey(path: Path, key: string, known: readonly string[], value: un
     return { ...at, message: `unknown key ${key}${place}; no record of this connector has files` };
   const meant = nearest(key, known);
   // `{ secret: one,two }` is a secret and a key.
-  if (value === null && meant === undefined && mayHoldSecret([...path, key]))
-    return {
-      ...at,
-      message: `an unknown key without a value${place}; a text with a comma needs quotes here`,
-    };
+  const besideSecret = path.length > 0 && known.some((one) => mayHoldSecret([...path, one]));
+  if (value === null && meant === undefined && besideSecret) {
+    const message = `an unknown key without a value${place}; a text with a comma needs quotes here`;
+    return { ...at, message };
+  }
   const message = unknownName("key", key, known, place);
   return { ...at, message, ...(meant !== undefined && { meant: pathText([...path, meant]) }) };
 }

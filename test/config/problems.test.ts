@@ -21,6 +21,11 @@ test.each([
     "4:39: unknown key parents in resources.contact_activity_logs. Did you mean parents_per_run?",
   ],
   [minimal("__proto__: { a: 1 }\n"), "4:1: unknown key __proto__"],
+  [minimal("log: { level: info, half }\n"), "4:21: unknown key half in log. There is level"],
+  [
+    minimal("serve: { page_token: a-token-of-sixteen, half }\n"),
+    "4:42: an unknown key without a value in serve; a text with a comma needs quotes here",
+  ],
   [
     "companies: { acme: { token: '${env:TOKEN}', webhook: { secrets: [], whsec_half } } }",
     "1:69: an unknown key without a value in companies.acme.webhook; a text with a comma needs quotes here",
