@@ -124,11 +124,8 @@ describe("at a terminal", () => {
   test("installs nothing without a yes, and shows before what it would install", async () => {
     const setup = await setUp();
     const usual = [undefined, "", [], [], "cron"];
-    const shown = 'cat "$(dirname "$0")/input" 2>/dev/null || { echo no crontab for me >&2; exit 1; }';
-    const { calls, input, ...env } = fakeTool(
-      "crontab",
-      `[ "$1" = - ] && cat > "$(dirname "$0")/input" || { ${shown}; }`,
-    );
+    const none = '[ "$1" = - ] || { echo no crontab for me >&2; exit 1; }';
+    const { calls, input, ...env } = fakeTool("crontab", `${none}; cat > "$(dirname "$0")/input"`);
     const args = ["--token-env", "TOKEN", "--company", "acme"];
     const no = await init(setup, args, { ...answering([...usual, false]), env });
     expect(no.code).toBe(0);
@@ -139,9 +136,21 @@ describe("at a terminal", () => {
     expect(input()).toMatch(
       /^15 2 \* \* \* \S*node\S* --disable-sigusr1 \S+main\.\S+ sync --quiet --config \S+\n$/,
     );
-    const seconds = ["--schedule", "30 0 4 * * 1", "--force", "--no-input", "--install", "cron"];
-    expect((await init(setup, [...args, ...seconds], { env })).code).toBe(0);
-    expect(input()).toMatch(/^0 4 \* \* 1 \S*node.*\n$/);
+  });
+
+  test("a config has one line of the crontab, with the schedule asked for last; those of others stay", async () => {
+    const setup = await setUp();
+    const own = `sync --quiet --config ${path.join(setup.cwd, "config.yaml")}`;
+    const others = [`# 1 2 * * * /bin/node a.js ${own}`, `5 5 * * * /bin/node a.js ${own}.old`];
+    const before = [others[0], `1 2 * * * /old/node /old/main.js ${own}`, others[1]].join("\\n");
+    const { input, PATH } = fakeTool(
+      "crontab",
+      `if [ "$1" = - ]; then cat > "$(dirname "$0")/input"; else printf '${before}\\n'; fi`,
+    );
+    const args = ["--token-env", "TOKEN", "--company", "acme", "--schedule", "30 0 4 * * 1"];
+    expect((await init(setup, [...args, "--no-input", "--install", "cron"], { env: { PATH } })).code).toBe(0);
+    const lines = input().split("\n");
+    expect(lines).toEqual([...others, expect.stringMatching(/^0 4 \* \* 1 \S*node/), ""]);
   });
 
   // Fault: process | crontab fails | a program of that name that ends with 1 | the config stays, exit 1, the reason is shown

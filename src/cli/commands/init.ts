@@ -325,12 +325,16 @@ interface JobPlace {
 
 export function jobText(starter: Starter, { node, entry, config, schedule }: JobPlace): string {
   if (starter === "cron") {
-    const words = [node, "--disable-sigusr1", entry, "sync", "--quiet", "--config", config];
-    return `${schedule} ${words.map(cronWord).join(" ")}`;
+    const program = [node, "--disable-sigusr1", entry].map(cronWord).join(" ");
+    return `${schedule} ${program}${cronCommand(config)}`;
   }
   const places: Readonly<Record<string, string>> = { NODE: node, ENTRY: entry, CONFIG: config };
   const unit = readFileSync(new URL("./assets/user.service", import.meta.url), "utf8").trimEnd();
   return unit.replaceAll(/\b(?:NODE|ENTRY|CONFIG)\b/g, (name) => unitWord(places[name] ?? ""));
+}
+
+function cronCommand(config: string): string {
+  return ` sync --quiet --config ${cronWord(config)}`;
 }
 
 /** A word for the shell; a percent sign would end a crontab's command. */
@@ -361,8 +365,9 @@ async function installJob(starter: Starter, place: JobPlace, env: NodeJS.Process
     });
     const lines = before.split("\n");
     if (lines.includes(text)) return "the crontab has the line already";
-    const command = text.slice(place.schedule.length);
-    const others = lines.filter((line) => line.startsWith("#") || !line.endsWith(command)).join("\n");
+    // Node and this program may have moved since.
+    const ending = cronCommand(place.config);
+    const others = lines.filter((line) => line.startsWith("#") || !line.endsWith(ending)).join("\n");
     const gap = others === "" || others.endsWith("\n") ? "" : "\n";
     await runTool("crontab", ["-"], env, `${others}${gap}${text}\n`);
     return "the line is in the crontab: `crontab -l` shows it";
