@@ -75,11 +75,10 @@ function unknownKey(path: Path, key: string, known: readonly string[], value: un
   const meant = nearest(key, known);
   // `{ secret: one,two }` is a secret and a key.
   const besideSecret = path.length > 0 && known.some((one) => mayHoldSecret([...path, one]));
-  if (value === null && meant === undefined && besideSecret) {
-    const message = `an unknown key without a value${place}; a text with a comma needs quotes here`;
-    return { ...at, message };
-  }
-  const message = unknownName("key", key, known, place);
+  const message =
+    value === null && meant === undefined && besideSecret
+      ? `an unknown key without a value${place}; a text with a comma needs quotes here`
+      : unknownName("key", key, known, place);
   return { ...at, message, ...(meant !== undefined && { meant: pathText([...path, meant]) }) };
 }
 

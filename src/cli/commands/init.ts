@@ -325,16 +325,12 @@ interface JobPlace {
 
 export function jobText(starter: Starter, { node, entry, config, schedule }: JobPlace): string {
   if (starter === "cron") {
-    const program = [node, "--disable-sigusr1", entry].map(cronWord).join(" ");
-    return `${schedule} ${program}${cronCommand(config)}`;
+    const words = [node, "--disable-sigusr1", entry, "sync", "--quiet", "--config", config];
+    return `${schedule} ${words.map(cronWord).join(" ")}`;
   }
   const places: Readonly<Record<string, string>> = { NODE: node, ENTRY: entry, CONFIG: config };
   const unit = readFileSync(new URL("./assets/user.service", import.meta.url), "utf8").trimEnd();
   return unit.replaceAll(/\b(?:NODE|ENTRY|CONFIG)\b/g, (name) => unitWord(places[name] ?? ""));
-}
-
-function cronCommand(config: string): string {
-  return ` sync --quiet --config ${cronWord(config)}`;
 }
 
 /** A word for the shell; a percent sign would end a crontab's command. */
@@ -363,13 +359,12 @@ async function installJob(starter: Starter, place: JobPlace, env: NodeJS.Process
       if (/no crontab|no such file/i.test(messageOf(error))) return "";
       throw error;
     });
-    const lines = before.split("\n");
+    const lines = before === "" ? [] : before.replace(/\n$/, "").split("\n");
     if (lines.includes(text)) return "the crontab has the line already";
     // Node and this program may have moved since.
-    const ending = cronCommand(place.config);
-    const others = lines.filter((line) => line.startsWith("#") || !line.endsWith(ending)).join("\n");
-    const gap = others === "" || others.endsWith("\n") ? "" : "\n";
-    await runTool("crontab", ["-"], env, `${others}${gap}${text}\n`);
+    const ending = text.slice(text.indexOf(" sync --quiet "));
+    const others = lines.filter((line) => line.startsWith("#") || !line.endsWith(ending));
+    await runTool("crontab", ["-"], env, [...others, text, ""].join("\n"));
     return "the line is in the crontab: `crontab -l` shows it";
   }
   const folder = path.join(env["XDG_CONFIG_HOME"] || path.join(env["HOME"] ?? "", ".config"), "systemd/user");

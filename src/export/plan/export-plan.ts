@@ -119,16 +119,15 @@ function shownAs(column: CellColumn, words: Translation | null): CellColumn {
   return { name: heading, type: values.size > 0 ? "TEXT" : column.type };
 }
 
+const literal = (value: string | number) =>
+  typeof value === "number" ? value : `'${value.replaceAll("'", "''")}'`;
+
 function shownSql(cell: CellColumn, words: Translation | null): string {
   const column = quoted(cell.name);
   const { values } = shownColumn(words, cell);
   if (values.size === 0) return column;
   const cases = [...values].map(([value, word]) => `WHEN ${literal(value)} THEN ${literal(word)}`);
   return `CASE ${column} ${cases.join(" ")} ELSE ${column} END`;
-}
-
-function literal(value: string | number): string {
-  return typeof value === "number" ? String(value) : `'${value.replaceAll("'", "''")}'`;
 }
 
 function chosenTables(

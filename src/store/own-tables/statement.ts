@@ -69,6 +69,7 @@ export function statement<P, R>(
     first: (db: Db, ...values: Values<P>) => on(db).get(...bound(values)) as R | undefined,
     iterate: (db: Db, ...values: Values<P>) => on(db).iterate(bound(values)) as IterableIterator<R>,
     column: (db: Db, ...values: Values<P>) => on(db, "column").all(...bound(values)) as Column[],
+    /** The only column of the first row. */
     value: (db: Db, ...values: Values<P>) => on(db, "column").get(...bound(values)) as Column | undefined,
     /** All rows, with ids of records. */
     exact: (db: Db, ...values: Values<P>) => withIds<R>(on(db, "exact").all(...bound(values))),

@@ -160,6 +160,7 @@ export function createRunContext(
     probeTrials: new Map<string, ProbeTrial>(),
     /** By resource: what the lists of open records showed in a quick run, and how many are not read to their end. */
     openRecords: new Map<string, { readonly shown: Set<RecordId>; unread: number }>(),
+    /** By resource: its lists that did not lead on in this run. */
     deadEnds: new Map<string, number>(),
     /** By resource: how its lists are asked for since the service refused the connector's way in this run. */
     listForms: new Map<string, { readonly form: ListForm; readonly sinceSeq: number }>(),
