@@ -18,6 +18,8 @@ import {
   type Reply,
   type Breakage,
 } from "../support/company/proxy.ts";
+import { runCommand } from "../support/program/cli.ts";
+import { writeServeConfig } from "../support/program/serve.ts";
 import { lastPathOf, truthOf } from "../support/truth/truth.ts";
 import { odd } from "../support/sandbox/odd-answers.ts";
 
@@ -85,6 +87,9 @@ test("lists that are refused, contradict their question, never end or lead elsew
   expect(elsewhere.asked).toEqual([]);
   expect(JSON.stringify(report.troubles)).not.toContain(company.sandbox.token);
   expectEqual(company);
+  writeServeConfig(company);
+  const { stdout } = await runCommand(["status"], { cwd: company.folder });
+  expect(stdout).toMatch(/quotations.*page 1.*GET \/quotations\?page=1 returned page 2/);
   await expectHealed(company);
 });
 
