@@ -4,7 +4,7 @@ import type { Snapshot } from "../../state/mirror-snapshot.ts";
 import { quoted } from "../../store/sql-text.ts";
 import type { MonthPeriod } from "../plan/period.ts";
 
-type SheetRow = Readonly<Record<string, unknown>>;
+type SheetRow = Readonly<Record<string, string | number | null>>;
 
 /** What changed in a month between two moments; rows of the sheets that show it. */
 export type MonthChanges = ReturnType<typeof monthChanges>;
@@ -46,7 +46,6 @@ function changedDocuments(
   const after = rowsById(now, sheet, period);
   const ids = [...new Set([...before.keys(), ...after.keys()])];
   const columns = sheet.columns.map((column) => ({ name: column.name, ...shownColumn(words, column) }));
-  const shown = (values: ReadonlyMap<unknown, string>, cell: unknown) => values.get(cell) ?? cell;
   return ids.flatMap((id) => {
     // A document of another month was moved; one that is nowhere is new, or was deleted.
     const old = before.get(id) ?? rowOf(then, sheet, id);
@@ -62,16 +61,16 @@ function changedDocuments(
       document: (present ?? old)?.["number"] ?? id,
       change,
       field: field.heading,
-      old: shown(field.values, field.old),
-      new: shown(field.values, field.new),
+      old: field.values.get(field.old ?? "") ?? field.old,
+      new: field.values.get(field.new ?? "") ?? field.new,
       ...seen,
     }));
   });
 }
 
-function rowsById({ db }: Snapshot, { sql, date }: ReportView, period: MonthPeriod): Map<unknown, SheetRow> {
+function rowsById({ db }: Snapshot, { sql, date }: ReportView, period: MonthPeriod) {
   const rows = db.prepare(`SELECT * FROM (${sql}) WHERE ${quoted(date ?? "")} BETWEEN ? AND ? ORDER BY id`);
-  return new Map((rows.all(period.from, period.to) as SheetRow[]).map((row) => [row["id"], row]));
+  return new Map((rows.all(period.from, period.to) as SheetRow[]).map((row) => [row["id"] ?? null, row]));
 }
 
 function rowOf({ db }: Snapshot, { sql }: ReportView, id: unknown): SheetRow | undefined {
