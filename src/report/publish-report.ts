@@ -21,27 +21,26 @@ import { layoutOf } from "./report-layout.ts";
 /** `anew`: from the mirror alone; `changes`: a copy of the last report, with what changed since. */
 export type PublishWay = "anew" | "changes";
 
-interface PublishParts {
-  readonly declaration: ConnectorDeclaration;
-  readonly clock: Clock;
+/** What a report says of itself in `_about`, and what it does not show. */
+interface ReportAbout {
   readonly company: string;
-  readonly mirror: string;
-  readonly report: string;
-  /** Of the report's file; null: as the last one. @default null */
-  readonly mode?: number | null;
   /** IANA time zone of the report's date. */
   readonly timezone: string;
+  readonly version: string;
+  readonly clock: Clock;
   /** Columns whose values the report does not have. @default [] */
   readonly redact?: SnapshotOptions["redact"];
-  readonly version: string;
-  readonly signal: AbortSignal;
-  /** Publish anew even if nothing changed. */
-  readonly force?: boolean;
-  /** By default the faster one. */
-  readonly way?: PublishWay;
   /** The mirror is an overlay as of this moment. @default it is of now */
   readonly moment?: MirrorMoment | null;
-  readonly onStep?: ReportDraft["onStep"];
+}
+
+interface PublishOptions extends Pick<ReportDraft, "signal">, Partial<Pick<ReportDraft, "onStep">> {
+  /** Of the report's file; null: as the last one. @default null */
+  readonly mode?: number | null;
+  /** Publish anew even if nothing changed. @default false */
+  readonly force?: boolean;
+  /** @default the faster one */
+  readonly way?: PublishWay;
 }
 
 /**
@@ -49,12 +48,19 @@ interface PublishParts {
  *
  * @throws MirrorError `locked`, `stopped` or `database`
  */
-export async function publishReport(parts: PublishParts) {
-  const { report, mode = null } = parts;
-  assertThere(parts.mirror, `there is no mirror of ${parts.company} to publish`);
+export async function publishReport(
+  mirror: string,
+  report: string,
+  declaration: ConnectorDeclaration,
+  about: ReportAbout,
+  options: PublishOptions,
+) {
+  assertThere(mirror, `there is no mirror of ${about.company} to publish`);
+  const shown = snapshotOptions(declaration, about);
   let next: Awaited<ReturnType<typeof writeNext>> | undefined;
-  const file = await publishFile(report, mode, async (isThere) => {
-    next = await writeNext(parts, isThere ? readLastReport(report) : null);
+  const file = await publishFile(report, options.mode ?? null, async (isThere) => {
+    const last = isThere ? readLastReport(report) : null;
+    next = await writeNext(mirror, report, declaration, shown, last, options);
     return next.way !== null;
   });
   assert(next, "a publish ends with what was written");
@@ -63,18 +69,23 @@ export async function publishReport(parts: PublishParts) {
 }
 
 /** Writes the next report from one consistent read, unless it would equal the last one: `way` is null then. */
-async function writeNext(parts: PublishParts, last: LastReport | null) {
-  const { declaration, mirror, report, signal, onStep = () => undefined } = parts;
+async function writeNext(
+  mirror: string,
+  report: string,
+  declaration: ConnectorDeclaration,
+  shown: SnapshotOptions,
+  last: LastReport | null,
+  { force = false, way: wanted, signal, onStep = () => undefined }: PublishOptions,
+) {
   using db = openDatabase(":memory:");
-  const options = snapshotOptions(parts);
-  const snapshot = guarded(mirror, () => readMirror(db, mirror, declaration, options));
+  const snapshot = guarded(mirror, () => readMirror(db, mirror, declaration, shown));
   const { completeness, seq } = snapshot;
   const layout = layoutOf(declaration, snapshot.tables);
   const origin = originOf(snapshot, layout.hash);
-  if (last && !parts.force && sameOrigin(last.origin, origin)) return { way: null, origin, completeness };
+  if (last && !force && sameOrigin(last.origin, origin)) return { way: null, origin, completeness };
   const draft = { db, layout, signal, onStep };
   const base = last && isUpdatable(db, last.origin, origin) ? last : null;
-  const way = base ? (parts.way ?? fasterWay(parts, base.rows, seq - Number(base.origin.seq))) : "anew";
+  const way = base ? (wanted ?? fasterWay(force, base.rows, seq - Number(base.origin.seq))) : "anew";
   if (way === "changes") copyReport(report);
   attachReport(db, nextOf(report), pageSizeFor(sizeOfFiles(db)));
   if (base && way === "changes") await updateReport(draft, Number(base.origin.seq));
@@ -91,11 +102,13 @@ async function writeNext(parts: PublishParts, last: LastReport | null) {
 
 const asKnownThen = "The books as the mirror knew them at this position and time, by its change log.";
 
-function snapshotOptions(parts: PublishParts): SnapshotOptions {
-  const { company, timezone, version, declaration, redact = [], moment = null } = parts;
-  const nowMs = parts.clock.nowMs();
+function snapshotOptions(
+  { name: connector }: ConnectorDeclaration,
+  { company, timezone, version, clock, redact = [], moment = null }: ReportAbout,
+): SnapshotOptions {
+  const nowMs = clock.nowMs();
   const asOf = moment && { as_of: `${moment.log}:${moment.seq} ${moment.at}`, as_of_means: asKnownThen };
-  const made = { company, published_at: isoTime(nowMs), timezone, connector: declaration.name, version };
+  const made = { company, published_at: isoTime(nowMs), timezone, connector, version };
   return {
     reportDate: localDate(moment ? Date.parse(moment.at) : nowMs, timezone),
     facts: { ...made, ...asOf },
@@ -123,6 +136,6 @@ function isUpdatable(db: Db, last: ReportOrigin, { seq, layout }: ReportOrigin):
 }
 
 /** Measured: an update takes half as long with one row in twenty changed, and as long with one in ten. */
-function fasterWay({ force }: PublishParts, rows: number, changes: number): PublishWay {
+function fasterWay(force: boolean, rows: number, changes: number): PublishWay {
   return !force && rows >= 20_000 && changes * 20 <= rows ? "changes" : "anew";
 }

@@ -48,16 +48,9 @@ function vacuum(mirror: string): number {
 }
 
 async function publishTo(mirror: string, way: PublishWay): Promise<number> {
-  const parts = {
-    declaration: benchDeclaration,
-    clock: systemClock,
-    company: "acme",
-    version: "0",
-    timezone: "UTC",
-  };
-  const { signal } = new AbortController();
-  const place = { mirror, report: `${mirror}.report`, way, force: true, signal };
-  const published = await publishReport({ ...parts, ...place });
+  const about = { company: "acme", timezone: "UTC", version: "0", clock: systemClock };
+  const options = { way, force: true, signal: new AbortController().signal };
+  const published = await publishReport(mirror, `${mirror}.report`, benchDeclaration, about, options);
   if (published.way !== way) throw new Error(`it was published ${published.way}, not ${way}`);
   return published.bytes;
 }

@@ -66,21 +66,25 @@ export function clockAt(day: string): Clock {
   return { nowMs, monotonicMs: nowMs, sleep: () => Promise.resolve() };
 }
 
-type PublishParts = Parameters<typeof publishReport>[0];
+type Published = Parameters<typeof publishReport>;
+type PublishAsked = Partial<Published[3] & Published[4]> & {
+  readonly report?: string;
+  readonly declaration?: Published[2];
+};
 
-export function publish(of: Mirror | string, more: Partial<PublishParts> = {}) {
+export function publish(of: Mirror | string, asked: PublishAsked = {}) {
   const mirror = typeof of === "string" ? of : of.db.name;
-  const report = mirror.replace(/\.db$/, ".report.db");
-  const made = { declaration, company: "acme", timezone: "Europe/Bratislava", version: "1.2.3" };
+  const { report = mirror.replace(/\.db$/, ".report.db"), declaration: declared = declaration } = asked;
+  const about = { company: "acme", timezone: "Europe/Bratislava", version: "1.2.3", clock: clockAt(testDay) };
   const { signal } = new AbortController();
-  return publishReport({ ...made, clock: clockAt(testDay), mirror, report, signal, ...more });
+  return publishReport(mirror, report, declared, { ...about, ...asked }, { signal, ...asked });
 }
 
 const notCompared = new Set(["published_at", "log"]);
 
 /** Publishes anew: all rows of the report, and what `_about` says of it besides when it was made. */
-export async function publishedContent(mirror: Mirror | string, parts: Partial<PublishParts>) {
-  const { file } = await publish(mirror, { ...parts, force: true, way: "anew" });
+export async function publishedContent(mirror: Mirror | string, asked: PublishAsked) {
+  const { file } = await publish(mirror, { ...asked, force: true, way: "anew" });
   const db = openDatabase(file, { readonly: true });
   const names = db.prepare("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY name");
   const rows = (names.pluck().all() as string[])

@@ -37,17 +37,15 @@ async function publishScope(
   const { context, declaration, config, files } = scope;
   const { name: company } = scope.company;
   const { clock, version, signal } = context;
-  const { mirror } = files;
   const { timezone } = config.schedule;
   const { mode, redact } = config.report;
   const of = asOf && moment ? `.${momentName(asOf, moment, timezone)}` : "";
   const report = files.report.replace(/\.db$/, `${of}.db`);
-  const places = { mirror, report, mode, moment };
+  const about = { company, timezone, version, clock, redact, moment };
   const made = await context.showing((show) => {
     const onStep = (table: string, rows: number) =>
       show(() => `${company}: publishing ${table}, ${rows} rows written`);
-    const options = { timezone, redact, force, onStep };
-    return publishReport({ declaration, clock, version, signal, company, ...places, ...options });
+    return publishReport(files.mirror, report, declaration, about, { mode, force, signal, onStep });
   });
   warnIfIncomplete(scope, made.completeness);
   const { outcome, way, file, bytes, seq, reportDate } = made;
