@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { messageOf, MirrorError } from "../base/errors.ts";
-import { incompleteTables } from "../report/report-facts.ts";
+import { incompleteTables } from "../report/report-file.ts";
 import { assertThere, openDatabase, type Db, type OwnedDb, type Statement } from "../store/database.ts";
 import { quoted } from "../store/sql-text.ts";
 

@@ -3,7 +3,7 @@ import { snakeCase } from "../base/names.ts";
 import type { ConnectorDeclaration } from "../connector/connector-declaration.ts";
 import { readDatabase, type Db } from "../store/database.ts";
 import { quoted } from "../store/sql-text.ts";
-import { incompleteTables } from "./report-facts.ts";
+import { incompleteTables } from "./report-file.ts";
 import { columnMeaning } from "./report-layout.ts";
 import { about, tablesOfReport, type SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
 

@@ -126,3 +126,9 @@ export function assertSoundReport(db: Db): void {
     hint: "Check the disk and memory, then publish again.",
   });
 }
+
+/** Tables that are not complete, by `_about` of a snapshot or of a report. */
+export function incompleteTables(db: Db): string[] {
+  const sql = "SELECT subject FROM _about WHERE fact = 'complete' AND value = 'no' ORDER BY subject";
+  return db.prepare(sql).pluck().all() as string[];
+}
