@@ -1,17 +1,26 @@
 import { appendFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dayMs, elapsedSince, isoTime, type Clock } from "../base/clock.ts";
-import { valueOr } from "../base/errors.ts";
+import { throwIfAborted, valueOr } from "../base/errors.ts";
+import type { RecordId } from "../base/ids.ts";
 import type { Random } from "../base/random.ts";
+import { resourceNamed } from "../connector/connector-declaration.ts";
 import type { Transport } from "../connector/transport.ts";
 import type { ResourceProgress } from "../log/progress.ts";
-import type { Mirror } from "../state/mirror.ts";
-import type { Db } from "../store/database.ts";
-import { Tally } from "../sync/context/tally.ts";
-import { identify } from "../sync/identity/identify.ts";
 import { batchRetryPolicy } from "../retry/retry-policies.ts";
+import type { Mirror } from "../state/mirror.ts";
+import { WorkQueue } from "../state/work-queue.ts";
+import { isAsReceived, readHeld } from "../store/apply/held-record.ts";
+import { stampWithoutRead } from "../store/apply/read-stamp.ts";
+import type { ResourceTable } from "../store/apply/resource-table.ts";
+import type { Db } from "../store/database.ts";
+import { createRunContext, type ReadContext, type RunContext } from "../sync/context/run-context.ts";
+import { Tally } from "../sync/context/tally.ts";
+import { holdMassDelete, mayRemove, removeRecord, runRemovals } from "../sync/deletion/deletion.ts";
+import { Engine } from "../sync/engine/engine.ts";
+import { identify } from "../sync/identity/identify.ts";
 import { MirrorView } from "./compare-record.ts";
 import { Comparison, nameDifferences, type DeepRead, type Finding } from "./comparison.ts";
-import { repairFromService } from "./repair.ts";
+import { repairLocally, repairRead } from "./local/repair-locally.ts";
 import type { VerifyFindings } from "./findings.ts";
 import { ServiceCopy, type Asking, type AskedRead } from "./service-copy.ts";
 
@@ -136,17 +145,77 @@ export class Verification {
   }
 
   /**
-   * Reads again what differs and compares it once more. Returns what still differs.
+   * Reads again what differs, through the work queue and the step that applies every answer; then makes rows anew that are
+   * not those of their record. What has no route of its own is applied from its list. Compares all of it once more, and
+   * returns what still differs.
+   *
+   * Guarantee: each record is queued in the transaction that declares it doubtful (I1), each change is in the log with
+   * cause `repair` (I2), a deletion needs its proof, and more than a few need permission (I5).
+   * Source of truth: the service; the work queue for what is still to be read.
+   * Worst outcome of a crash: what was queued is read by the next run.
    *
    * @param mirror the same one, opened for writing; the caller holds the writer lock
+   * @throws MirrorError `stopped`, and what concerns the whole service
    */
   async repair(mirror: Mirror, findings: readonly Finding[]): Promise<Finding[]> {
     const { comparison, parts, tally } = this;
-    const { copy } = comparison;
-    await repairFromService({ ...parts, mirror, copy, tally, policy: this.policy() }, findings);
+    const { clock, resources, signal } = parts;
+    const queue = new WorkQueue(mirror.db);
+    const { provenRoutes } = comparison.copy;
+    // Beside what is repaired, nothing but events that wait is in the lane of events.
+    const settings = { resources, signal, provenRoutes, removals: runRemovals() };
+    const run = createRunContext({ ...parts, mirror, queue, tally }, settings);
+    // What the mirror knows by itself: fences and the change log fit together before more changes follow.
+    await repairLocally({ mirror, queue, clock }, { signal });
+    const isOwn = ({ resource }: Finding) => resourceNamed(mirror.declaration, resource).detail !== undefined;
+    const { own = [], listed = [] } = Object.groupBy(findings, (one) => (isOwn(one) ? "own" : "listed"));
+    mirror.apply(() => {
+      const dirtySeq = mirror.sequence.next();
+      for (const { resource, id, verdict } of own) {
+        distrust(mirror.table(resource), id);
+        const kind = verdict.kind === "extra" ? "confirm" : "detail";
+        // In the lane of events, which is all that this run reads.
+        queue.add({ ...repairRead(resource, id, dirtySeq), kind, lane: "webhook" });
+      }
+    });
+    await new Engine(run, { ...parts, policy: this.policy() }).work();
+    throwIfAborted(signal, "stopped before all was repaired; the next run reads the rest");
+    for (const [name, some] of Map.groupBy(listed, ({ resource }) => resource)) {
+      const ids = some.map(({ id }) => id);
+      await this.applyLists(run, name, ids);
+    }
+    const stamp = stampWithoutRead("repair", clock);
+    mirror.apply(() => {
+      for (const { resource, id } of findings) mirror.table(resource).derive(id, stamp);
+    });
     comparison.suspects.clear();
     for (const { resource, id } of findings) comparison.suspect(resource, id);
     return nameDifferences(comparison, parts);
+  }
+
+  /** The lists of records without a route of their own, read again, decide about those that differ. */
+  private async applyLists(run: RunContext, name: string, wanted: readonly RecordId[]): Promise<void> {
+    const { copy } = this.comparison;
+    const { mirror, clock } = run;
+    const resource = resourceNamed(mirror.declaration, name);
+    const sentSeq = mirror.sequence.next();
+    await copy.readLists([resource]);
+    const seqs = { sentSeq, receivedSeq: mirror.sequence.next() };
+    const read: ReadContext = { run, stamp: { ...stampWithoutRead("repair", clock), ...seqs } };
+    mirror.apply(() => {
+      const table = mirror.table(name);
+      const shown = wanted.map((id) => ({ id, ...copy.shown(resource, id) }));
+      const absent = shown.flatMap(({ id, kind }) => (kind === "absent" ? [id] : []));
+      const live = absent.filter((id) => mirror.records.isLive(name, id)).length;
+      for (const id of wanted) distrust(table, id);
+      for (const one of shown)
+        if (one.kind === "shown")
+          table.put({ stamp: read.stamp, id: one.id, slice: one.slice, source: "list" });
+      if (!copy.isWhole(name)) return;
+      if (mayRemove(run, name, live)) for (const id of absent) removeRecord(read, resource, id);
+      else holdMassDelete(run, name, live);
+    });
+    for (const callback of run.afterCommit.splice(0)) callback();
   }
 
   [Symbol.dispose](): void {
@@ -166,6 +235,13 @@ export class Verification {
     const phase = this.deepReadsDone < total ? "reading" : "done";
     return [...lists, { name: "details", phase, done: this.deepReadsDone, total, changed: 0 }];
   }
+}
+
+/** The next read of the record is stored, where the JSON is not the one that its hash is of, or has no fence. */
+function distrust({ statements }: ResourceTable, id: RecordId): void {
+  const held = readHeld(statements, id);
+  if (!held.fence) statements.clearChildren(id);
+  else if (!isAsReceived(held)) statements.of("forgetSha").run(id);
 }
 
 /** Half of the sample are those read longest ago, half are random ones of the rest. Pure but for `random`. */
