@@ -85,10 +85,10 @@ function versionNumber(version: string): number {
   return version.split(".").reduce((number, part) => number * 1_000 + Number(part), 0);
 }
 
-/** Has the main database this table? Not, where it is being made, or for no resource. */
-export function hasTable(db: Db, name: string): boolean {
-  const sql = "SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ?";
-  return db.prepare(sql).get(name) !== undefined;
+/** Has the database attached as `schema` this table? Never a temporary view of the same name. */
+export function hasTable(db: Db, name: string, schema = "main"): boolean {
+  const sql = "SELECT 1 FROM pragma_table_info(?, ?) LIMIT 1";
+  return prepared(db, hasTable, sql, "rows", () => sql).get(name, schema) !== undefined;
 }
 
 /** The bytes of all files that a connection has attached. */

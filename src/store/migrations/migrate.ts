@@ -2,9 +2,8 @@ import { sql } from "kysely";
 import { MirrorError } from "../../base/errors.ts";
 import { firstTables, type OwnColumn } from "../own-tables/mirror-tables.ts";
 import { builder } from "../own-tables/statement.ts";
-import { inTransaction, mayBeThere, openDatabase, type Db, type OwnedDb } from "../database.ts";
+import { hasTable, inTransaction, mayBeThere, openDatabase, type Db, type OwnedDb } from "../database.ts";
 import { quoted } from "../sql-text.ts";
-import { columnNames } from "../tables/table-layout.ts";
 
 const make = builder.schema;
 
@@ -99,7 +98,7 @@ export function assertReadable(db: Db, schema = "main"): void {
 }
 
 export function appliedMigrations(db: Db, schema = "main"): string[] {
-  if (columnNames(db, table, schema).size === 0) return [];
+  if (!hasTable(db, table, schema)) return [];
   const select = db.prepare(`SELECT name FROM ${quoted(schema)}.${table} ORDER BY name`);
   return select.pluck().all() as string[];
 }

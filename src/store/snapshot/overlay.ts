@@ -1,7 +1,7 @@
 import { MirrorError } from "../../base/errors.ts";
 import type { ConnectorDeclaration } from "../../connector/connector-declaration.ts";
 import type { Resource } from "../../connector/resource.ts";
-import type { Db } from "../database.ts";
+import { hasTable, type Db } from "../database.ts";
 import { quoted } from "../sql-text.ts";
 import { columnNames, fenceTable, rawTable } from "../tables/table-layout.ts";
 import { knownPlan } from "../tables/table-plan.ts";
@@ -29,7 +29,7 @@ export function attachLive(db: Db, file: string): void {
 
 /** Is the database attached as `schema` an overlay, and no mirror? */
 export function isOverlay(db: Db, schema: string): boolean {
-  return columnNames(db, overlayTable, schema).size > 0;
+  return hasTable(db, overlayTable, schema);
 }
 
 /** Attaches the live mirror below the overlay attached as `schema`; none where that is a mirror. Call before the first read. */
@@ -65,7 +65,7 @@ export function createOverlaidViews(
 function createViewsOf(db: Db, schema: string, resource: Resource): string[] {
   const { table, children } = knownPlan(resource);
   // Whoever made the overlay does not know the resource: there are no rows of it.
-  if (columnNames(db, changedTable(table), schema).size === 0) return [];
+  if (!hasTable(db, changedTable(table), schema)) return [];
   const from = (name: string) => `${quoted(schema)}.${quoted(name)}`;
   const changed = from(changedTable(table));
   const isChanged = db.prepare(`SELECT 1 FROM ${changed} LIMIT 1`).get() !== undefined;

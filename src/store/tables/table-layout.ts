@@ -1,4 +1,4 @@
-import type { Db } from "../database.ts";
+import { prepared, type Db } from "../database.ts";
 import { quoted } from "../sql-text.ts";
 import { sqlTypes, type Column, type TablePlan } from "./table-plan.ts";
 
@@ -158,6 +158,7 @@ function typeIn(present: ReadonlyMap<string, string>, column: Column): string | 
 
 /** Types by the lower-case name of the column. */
 function columnTypes(db: Db, table: string, schema = "main"): Map<string, string> {
-  const rows = db.prepare("SELECT name, type FROM pragma_table_info(?, ?)").raw().all(table, schema);
+  const sql = "SELECT name, type FROM pragma_table_info(?, ?)";
+  const rows = prepared(db, columnTypes, sql, "cells", () => sql).all(table, schema);
   return new Map((rows as [string, string][]).map(([name, type]) => [name.toLowerCase(), type]));
 }
