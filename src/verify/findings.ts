@@ -1,50 +1,22 @@
 import { readJsonFile, writeFileAtomically } from "../base/files/atomic-file.ts";
-import type { RecordId } from "../base/ids.ts";
+import type { RecordRef } from "../base/ids.ts";
 import { fingerprintOf, Meta, pinnedIdentity } from "../state/meta.ts";
 import type { Db } from "../store/database.ts";
 import { notAtService, type FieldDifference } from "./compare-record.ts";
 import type { Comparison, Uncompared, Finding } from "./comparison.ts";
 
-export interface NamedRecords {
-  readonly missing: readonly { readonly id: RecordId }[];
-  readonly extra: readonly { readonly id: RecordId; readonly why: string }[];
-  readonly different: readonly ({ readonly id: RecordId } & FieldDifference)[];
-  /** Deleted in the mirror, alive at the service. */
-  readonly tombstoned: readonly { readonly id: RecordId }[];
-}
-
-interface VerifiedResource extends NamedRecords {
-  /** Records at the service: as its lists show; of records without a list of their own, as far as compared. */
-  readonly service: number;
-  readonly mirror: number;
-  /** Of those, rows of which only the preview is known. */
-  readonly provisional: number;
-  readonly details: number;
-}
-
-/** What `verify --json` says of one company. */
-export interface VerifyFindings {
-  /** Everything asked for was compared, and nothing differs. */
-  readonly match: boolean;
-  /** The command: `verify --sample 100`. */
+/** The command, such as `verify --sample 100`, when it ran, ISO, and how many requests it sent. */
+interface VerifyRun {
   readonly by: string;
   readonly started_at: string;
   readonly finished_at: string;
   readonly requests: number;
-  /** Live rows that were compared with lists, and with the records that they were made of. */
-  readonly records_compared: number;
-  readonly details_compared: number;
-  readonly details_total: number;
-  /** Details that an interrupted verification compared before, and when it began, ISO. */
-  readonly resumed: { readonly since: string; readonly details: number } | null;
-  readonly resources: Readonly<Record<string, VerifiedResource>>;
-  /** What `--repair` found before, by resource, and how many of these records are right now; null: nothing differed. */
-  readonly repair?: {
-    readonly found: Readonly<Record<string, NamedRecords>>;
-    readonly repaired: number;
-  } | null;
-  readonly uncompared: readonly Uncompared[];
 }
+
+/** What `verify --json` says of one company. */
+export type VerifyFindings = ReturnType<typeof verifyFindings>;
+
+export type NamedRecords = ReturnType<typeof namedOf>;
 
 type Findings = readonly Finding[];
 
@@ -53,20 +25,26 @@ export function verifyFindings(
   comparison: Comparison,
   findings: Findings,
   before: Findings | null,
-  run: Pick<VerifyFindings, "by" | "started_at" | "finished_at" | "requests" | "resumed">,
-): VerifyFindings {
+  run: VerifyRun & {
+    /** Details that an interrupted verification compared before, and when it began, ISO. */
+    readonly resumed: { readonly since: string; readonly details: number } | null;
+  },
+) {
   const { counts, deepReads, resources } = comparison;
   const uncompared = [...comparison.uncompared, ...withoutDetail(comparison)];
   const sum = (key: "mirror" | "details") => [...counts.values()].reduce((all, one) => all + one[key], 0);
-  const named = resources.map(({ name }) => [name, resourceOf(comparison, name, findings, before)]);
+  const named = resources.map(({ name }) => [name, resourceOf(comparison, name, findings, before)] as const);
   return {
+    /** Everything asked for was compared, and nothing differs. */
     match: findings.length === 0 && uncompared.length === 0,
     ...run,
+    /** Live rows that were compared with lists, and with the records that they were made of. */
     records_compared: sum("mirror"),
     details_compared: sum("details"),
     details_total: deepReads.length,
+    /** What `--repair` found before, by resource, and how many of these records are right now; null: nothing differed. */
     ...(before && { repair: repairOf(before, findings) }),
-    resources: Object.fromEntries(named) as VerifyFindings["resources"],
+    resources: Object.fromEntries(named),
     uncompared,
   };
 }
@@ -78,10 +56,18 @@ function resourceOf({ counts, view }: Comparison, name: string, findings: Findin
   const live = before && before.length > 0 ? view.records.counts(name).live : mirror;
   const gone = named.extra.filter(({ why }) => why === notAtService).length;
   const known = live + named.missing.length + named.tombstoned.length - gone;
-  return { service: service ?? known, mirror: live, provisional, details, ...named };
+  return {
+    /** Records at the service: as its lists show; of records without a list of their own, as far as compared. */
+    service: service ?? known,
+    mirror: live,
+    /** Of those, rows of which only the preview is known. */
+    provisional,
+    details,
+    ...named,
+  };
 }
 
-function repairOf(before: Findings, after: Findings): VerifyFindings["repair"] {
+function repairOf(before: Findings, after: Findings) {
   if (before.length === 0) return null;
   const names = [...new Set(before.map(({ resource }) => resource))];
   const found = Object.fromEntries(names.map((name) => [name, namedOf(before, name)]));
@@ -95,7 +81,7 @@ export function differenceCount({ resources }: Pick<VerifyFindings, "resources">
   }, 0);
 }
 
-function namedOf(findings: Findings, name: string): NamedRecords {
+function namedOf(findings: Findings, name: string) {
   const own = findings.filter(({ resource }) => resource === name);
   const sorted = own.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const ids = (kind: Finding["verdict"]["kind"]) =>
@@ -106,6 +92,7 @@ function namedOf(findings: Findings, name: string): NamedRecords {
     different: sorted.flatMap(({ id, verdict }) =>
       verdict.kind === "different" ? verdict.fields.map((field) => ({ id, ...field })) : [],
     ),
+    /** Deleted in the mirror, alive at the service. */
     tombstoned: ids("tombstoned"),
   };
 }
@@ -118,40 +105,29 @@ function withoutDetail({ counts }: Comparison): Uncompared[] {
 }
 
 /** What `verify --month --json` says of one company: the certificate of a month. */
-export interface MonthFindings extends Pick<
-  VerifyFindings,
-  "match" | "by" | "started_at" | "finished_at" | "requests"
-> {
-  readonly month: string;
-  /** The mirror's position before it was compared; after a repair. */
-  readonly log: string;
-  readonly position: number;
-  readonly compared: number;
-  readonly equal: number;
-  readonly differences: readonly ({
-    readonly resource: string;
-    readonly id: RecordId;
-  } & Partial<FieldDifference> & {
-      readonly kind: Finding["verdict"]["kind"];
-    })[];
-  readonly uncompared: readonly Uncompared[];
-  readonly repaired: number;
-}
+export type MonthFindings = ReturnType<typeof monthFindings>;
+
+type MonthDifference = RecordRef & Partial<FieldDifference> & { readonly kind: Finding["verdict"]["kind"] };
 
 /** Pure: the findings of a month. What a document owns, such as a payment, is compared with it. */
 export function monthFindings(
   { deepReads, uncompared, equalReads }: Comparison,
   findings: Findings,
   before: Findings | null,
-  run: Pick<MonthFindings, "month" | "log" | "position" | "by" | "started_at" | "finished_at" | "requests">,
-): MonthFindings {
+  run: VerifyRun & {
+    readonly month: string;
+    /** The mirror's position before it was compared; after a repair. */
+    readonly log: string;
+    readonly position: number;
+  },
+) {
   const match = findings.length === 0 && uncompared.length === 0;
   return {
     match,
     ...run,
     compared: deepReads.length,
     equal: match ? deepReads.length : equalReads,
-    differences: findings.flatMap(({ resource, id, verdict }): MonthFindings["differences"] =>
+    differences: findings.flatMap(({ resource, id, verdict }): MonthDifference[] =>
       verdict.kind === "different"
         ? verdict.fields.map((field) => ({ resource, id, kind: verdict.kind, ...field }))
         : [{ resource, id, kind: verdict.kind }],

@@ -21,7 +21,6 @@ import { identify } from "../sync/identity/identify.ts";
 import { MirrorView } from "./compare-record.ts";
 import { Comparison, nameDifferences, type DeepRead, type Finding } from "./comparison.ts";
 import { repairLocally, repairRead } from "./local/repair-locally.ts";
-import type { VerifyFindings } from "./findings.ts";
 import { ServiceCopy, type Asking, type AskedRead } from "./service-copy.ts";
 
 export type SampleSize = number | "all";
@@ -139,7 +138,7 @@ export class Verification {
     }
   }
 
-  get resumed(): VerifyFindings["resumed"] {
+  get resumed() {
     const { since } = this.parts.compared;
     return since === null || this.known === 0 ? null : { since, details: this.known };
   }
