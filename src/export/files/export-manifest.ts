@@ -32,8 +32,8 @@ export interface ManifestFile extends TableFacts {
   readonly seq: number;
 }
 
-/** Positions of a change log. */
-interface LogPositions {
+/** `manifest.json` of a company's folder, written after all files that it names. */
+export interface ExportManifest {
   /** The log's identity. */
   readonly log: string;
   /** The last change in the files of this run. */
@@ -42,10 +42,6 @@ interface LogPositions {
   readonly next_since: number;
   /** Of a `--since` run: its files hold what changed after this. */
   readonly since: number | null;
-}
-
-/** `manifest.json` of a company's folder, written after all files that it names. */
-export interface ExportManifest extends LogPositions {
   readonly company: string;
   readonly created_at: string;
   /** Set where the files are of an earlier moment: its time, ISO. The position is `seq`. */
