@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import { dayMs, isoTime } from "../../src/base/clock.ts";
 import { sweepKey, variantsOf } from "../../src/state/sweeps.ts";
 import {
-  dueLists,
   listRequests,
   listsRead,
   planSweeps,
@@ -17,17 +16,13 @@ import { startMs } from "../support/mirror/store.ts";
 const list = ["people", "colours", "counters", "notes"].map(resourceOf);
 
 /** @param open by `sweepKey`: how long ago each open sweep was begun */
-function planned(unfinished: Unfinished | null, open: Readonly<Record<string, number>> = {}) {
+function plan(unfinished: Unfinished | null, open: Readonly<Record<string, number>> = {}): string[] {
   const parts = list.flatMap((one) => variantsOf(one).map((variant) => ({ resource: one.name, variant })));
   const lists = parts.map(({ resource, variant }) => {
     const agoMs = open[sweepKey(resource, variant)];
     return { resource, variant, openSinceMs: agoMs === undefined ? null : startMs - agoMs };
   });
-  return planSweeps(lists, unfinished, startMs);
-}
-
-function plan(...args: Parameters<typeof planned>): string[] {
-  const { begin, abandoned } = planned(...args);
+  const { begin, abandoned } = planSweeps(lists, unfinished, startMs);
   return [
     ...begin.map(({ resource, variant }) => sweepKey(resource, variant)),
     ...abandoned.map(({ resource, variant }) => `abandon ${sweepKey(resource, variant)}`),
@@ -67,23 +62,6 @@ describe("which lists a run begins with", () => {
   test("a list read after the clock was set back is read again: its age is unknown", () => {
     const swept = { people: -365 * dayMs, colours: -1_000, "counters:order": 0, "counters:credit-note": 0 };
     expect(plan(interrupted(swept))).toEqual(["people"]);
-  });
-});
-
-const begunAgo = (ms: number) => ({ resource: "people", variant: "", begunMs: startMs - ms });
-
-describe("which lists a run reads once more", () => {
-  test("those begun 20 hours ago or more, by this run or one that it continues", () => {
-    const lists = [begunAgo(listAgeMs - 1), begunAgo(listAgeMs)];
-    expect(dueLists(lists, startMs)).toEqual([lists[1]]);
-    const { trusted } = planned(interrupted({ people: listAgeMs - 1 }), { colours: 2 * listAgeMs });
-    expect(dueLists(trusted, startMs).map(({ resource }) => resource)).toEqual(["colours"]);
-    expect(dueLists(trusted, startMs + 1).map(({ resource }) => resource)).toEqual(["people", "colours"]);
-  });
-
-  // Fault: clock | the clock is set by a year, back or ahead, in the middle of a run | the lists that it has begun | they are read once more
-  test("those that seem to begin in the future, because the clock was set back", () => {
-    expect(dueLists([begunAgo(-30_000), begunAgo(-3_600_000)], startMs)).toHaveLength(1);
   });
 });
 

@@ -157,6 +157,17 @@ describe("lists that grow old in a run that lasts days", () => {
     expect(refreshLists(run)).toBe(false);
   });
 
+  // Fault: clock | the clock is set by a year, back or ahead, in the middle of a run | the lists that it has begun | they are read once more
+  test("seem to begin in the future where the clock was set back: they are read again", async () => {
+    const { run, pass } = await runWithClock();
+    addWork(run);
+    for (const resource of ["people", "colours"]) await page(run, resource, []);
+    pass(-30_000);
+    expect(refreshLists(run)).toBe(false);
+    pass(-3_600_000);
+    expect(refreshLists(run)).toBe(true);
+  });
+
   test("were begun by the run that this one continues, or now where no page of them was read", async () => {
     const { run, pass } = await runWithClock();
     const swept = { people: new Date(startMs - listAgeMs + 2).toISOString() };

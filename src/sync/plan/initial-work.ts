@@ -71,7 +71,8 @@ function listsOfRun(run: RunContext) {
 export function refreshLists(run: RunContext): boolean {
   const { clock, queue, begunLists, mirror } = run;
   const nowMs = clock.nowMs();
-  const due = dueLists(begunLists.values(), nowMs)
+  const due = [...begunLists.values()]
+    .filter((list) => isDue(list, nowMs))
     .filter(({ resource, variant }) => !queue.isAnyReady(resource, `page:${variant}:`))
     .map((list) => ({ ...list, begunMs: nowMs }));
   if (due.length === 0) return false;
@@ -129,7 +130,7 @@ export function listRequests(resource: Resource, records: number): number {
  * come to its end. Those that took so long are due as soon as they are complete.
  *
  * @returns `begin`: lists to read from their first page; `abandoned`: those of them that are open, to be dropped
- *   first; `trusted`: all others, as `dueLists` takes them
+ *   first; `trusted`: all others
  */
 export function planSweeps(lists: readonly PlannedList[], unfinished: Unfinished | null, nowMs: number) {
   const begin: BegunList[] = [];
@@ -156,11 +157,6 @@ export function listsRead(resources: readonly Resource[], unfinished: Unfinished
   const { begin, trusted } = planSweeps(lists, unfinished, nowMs);
   const unread = new Set(begin.map(({ resource }) => resource));
   return new Set(trusted.map(({ resource }) => resource).filter((name) => !unread.has(name)));
-}
-
-/** Lists that a run reads once more, because their last reading began too long ago. Pure. */
-export function dueLists(lists: Iterable<BegunList>, nowMs: number): BegunList[] {
-  return [...lists].filter((list) => isDue(list, nowMs));
 }
 
 function isDue({ begunMs }: BegunList, nowMs: number): boolean {
