@@ -3,7 +3,7 @@ import { stopSignal } from "../base/cancellation.ts";
 import { messageOf } from "../base/errors.ts";
 import { currentKey, currentUrl } from "../config/alert-section.ts";
 import type { Config } from "../config/config.ts";
-import { NotTaken, openPoster, type Poster } from "../http/poster.ts";
+import { NotTaken, openPoster } from "../http/poster.ts";
 import { backoffMs, retries } from "../retry/retry-limits.ts";
 import { endOfLog } from "../state/log-identity.ts";
 import { pushPositionKey, type PushPosition } from "../state/meta.ts";
@@ -42,7 +42,7 @@ export class ChangePusher {
   private noted: PushPosition | null = null;
   private failures = 0;
   private lastFailure: NotTaken | null = null;
-  private poster: Poster | null = null;
+  private poster: ReturnType<typeof openPoster> | null = null;
 
   /** @param signal cuts off what is on its way */
   constructor(company: OpenCompany, receiver: Config["notify"][number], signal: AbortSignal) {

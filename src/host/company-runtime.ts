@@ -5,7 +5,7 @@ import { WorkQueue } from "../state/work-queue.ts";
 import { createLogWatch } from "../store/write-ahead-log.ts";
 import type { WriterLock } from "../store/writer-lock.ts";
 import { Tally } from "../sync/context/tally.ts";
-import { startEventWorker, type EventWorker } from "../sync/event-worker/event-worker.ts";
+import { startEventWorker } from "../sync/event-worker/event-worker.ts";
 import { releaseMemory } from "../store/database.ts";
 import { CompanyIngest } from "../webhook/ingest/ingest.ts";
 import { askAboutRefusals, type RefusalWatch } from "../webhook/delivery-gap/refusal-watch.ts";
@@ -49,7 +49,7 @@ export class CompanyRuntime {
   readonly ingest: CompanyIngest;
   readonly keyring: ConfiguredKeyring;
   readonly service: ServiceConnection;
-  readonly eventWorker: EventWorker;
+  readonly eventWorker: ReturnType<typeof startEventWorker>;
   readonly runQueue: RunQueue;
   readonly logWatch: ReturnType<typeof createLogWatch>;
   readonly scheduler: RunScheduler;

@@ -31,7 +31,7 @@ const redactorOf = onceFor((secrets: readonly string[]) => {
   return createRedactor([...secrets, ...parts]);
 });
 
-export interface AnswerHead {
+interface AnswerHead {
   /** `GET /invoices/7` */
   readonly where: string;
   readonly status: number;

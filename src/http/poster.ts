@@ -35,8 +35,6 @@ interface Post {
   readonly signature: string | null;
 }
 
-export type Poster = ReturnType<typeof openPoster>;
-
 /**
  * Opens the connection to one address, by the proxy that requests to the service take; messages are sent one after another.
  * No redirect is followed.

@@ -51,8 +51,6 @@ export interface EarlierReadings {
   readonly withoutId: number;
 }
 
-export type ReadingProgress = ReturnType<Listings["progress"]>;
-
 /**
  * Open listings: lists of several pages of which some are still to be read, and lists that are read once more.
  *

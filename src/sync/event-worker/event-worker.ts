@@ -70,5 +70,3 @@ export function startEventWorker(given: Omit<WorkerParts, "tally">, options: Wor
     state: () => status.state(),
   };
 }
-
-export type EventWorker = ReturnType<typeof startEventWorker>;

@@ -1,11 +1,5 @@
 import type { RecordId } from "../../base/ids.ts";
-import type {
-  EarlierReadings,
-  ReadingProgress,
-  ListedPage,
-  Listing,
-  ShownRecords,
-} from "../../state/listings.ts";
+import type { EarlierReadings, ListedPage, Listing, Listings, ShownRecords } from "../../state/listings.ts";
 
 /** So many pages running without a new record mean that a paginator does not lead on. */
 export const mostIdlePages = 3;
@@ -46,7 +40,7 @@ function startsWith({ ids, withoutId }: ShownRecords, before: ShownRecords): boo
 /** What to do next with a reading, after one more page. Pure. */
 export function nextStep(
   listing: Listing,
-  { read, lastOlder }: ReadingProgress,
+  { read, lastOlder }: ReturnType<Listings["progress"]>,
 ):
   | { readonly kind: "wait" | "judge" }
   /** Records were appended: the last page of before is read again, and those after it. */
