@@ -21,7 +21,7 @@ interface BudgetFileOptions {
   readonly log?: Log;
 }
 
-export interface BudgetFile extends RateLimitStore, MonthStore, Disposable {
+interface BudgetFile extends RateLimitStore, MonthStore, Disposable {
   /** Requests by minute since then, epoch ms; at most of the last day. Minutes without one are left out. */
   spentSince(sinceMs: number): SpentMinute[];
 }
@@ -166,7 +166,7 @@ function readBootId(): string | null {
 }
 
 /** The clocks of the process that reads or writes a state. The monotonic clock starts anew with each boot. */
-export interface Clocks {
+interface Clocks {
   /** Which boot of the machine; null where that is not known. */
   readonly bootId: string | null;
   readonly monotonicMs: number;

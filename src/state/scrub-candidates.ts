@@ -96,7 +96,9 @@ export class ScrubCandidates extends Repository {
     condition: (source: ScrubSource) => string,
   ): ScrubCandidate[] {
     const found = this.known(sources).flatMap((source) => {
-      const sql = `SELECT id, readAt FROM (${datedReadsOf(source)}) WHERE readAt <= @untilMs AND ${condition(source)}
+      // What was read in the future was read before the clock was set back, nobody knows when: it is the oldest.
+      const dated = `SELECT id, iif(readAt > @nowMs, 0, readAt) AS readAt FROM (${readsOf(source)})`;
+      const sql = `SELECT id, readAt FROM (${dated}) WHERE readAt <= @untilMs AND ${condition(source)}
         ORDER BY readAt LIMIT @most`;
       const rows = this.statement(sql, "cells").all(values) as [bigint, bigint][];
       return rows.map(([id, readAt]) => ({ source, id: canonicalId(id), readAtMs: Number(readAt) }));
@@ -149,9 +151,4 @@ function readsOf({ table, listOf }: ScrubSource): string {
     return `SELECT id, read_at AS readAt FROM ${fences} WHERE gone = 0 AND source = 'detail'`;
   return `SELECT f.id, p.listed_at AS readAt FROM _parents p JOIN ${fences} f ON f.id = p.parent_id
     WHERE p.resource = '${listOf}' AND p.parent_resource = '${table}' AND f.gone = 0`;
-}
-
-/** The same; what was read in the future was read before the clock was set back, nobody knows when: it is the oldest. */
-function datedReadsOf(source: ScrubSource): string {
-  return `SELECT id, iif(readAt > @nowMs, 0, readAt) AS readAt FROM (${readsOf(source)})`;
 }

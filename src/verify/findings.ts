@@ -137,17 +137,26 @@ export function monthFindings(
   };
 }
 
-export interface Proof extends Pick<
-  VerifyFindings,
-  "by" | "match" | "records_compared" | "details_compared" | "details_total"
-> {
-  /** ISO. */
-  readonly at: string;
-  readonly differences: number;
-  /** What could not be compared. */
-  readonly uncompared: number;
-  /** ISO; null: all in one go. */
-  readonly resumed_since: string | null;
+/** What `status` says of the last `verify`. */
+export type Proof = ReturnType<typeof proofOf>;
+
+function proofOf(findings: VerifyFindings) {
+  const { by, match, uncompared, resumed } = findings;
+  const { records_compared, details_compared, details_total } = findings;
+  return {
+    /** ISO. */
+    at: findings.finished_at,
+    by,
+    match,
+    differences: differenceCount(findings),
+    /** What could not be compared. */
+    uncompared: uncompared.length,
+    records_compared,
+    details_compared,
+    details_total,
+    /** ISO; null: all in one go. */
+    resumed_since: resumed?.since ?? null,
+  };
 }
 
 /**
@@ -158,13 +167,7 @@ export interface Proof extends Pick<
  * Worst outcome of a crash: the old result stays.
  */
 export function writeProof(file: string, db: Db, findings: VerifyFindings): void {
-  const { finished_at: at, by, match, uncompared, resumed } = findings;
-  const { records_compared, details_compared, details_total } = findings;
-  const resumed_since = resumed?.since ?? null;
-  const counts = { differences: differenceCount(findings), uncompared: uncompared.length };
-  const details = { records_compared, details_compared, details_total, resumed_since };
-  const proof: Proof = { at, by, match, ...counts, ...details };
-  writeFileAtomically(file, `${JSON.stringify({ mirror: nameOfMirror(db), ...proof })}\n`);
+  writeFileAtomically(file, `${JSON.stringify({ mirror: nameOfMirror(db), ...proofOf(findings) })}\n`);
 }
 
 /** What the last `verify` of this mirror found; null: none did, or the file is of another mirror. */

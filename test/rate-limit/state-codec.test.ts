@@ -1,11 +1,13 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decodeState, encodeState, type Clocks } from "../../src/state/budget-file.ts";
+import { decodeState, encodeState } from "../../src/state/budget-file.ts";
 import { coldState, type RateLimitState } from "../../src/rate-limit/state.ts";
 import { limiterKinds, simulate } from "../support/rate-limit/simulated-budget.ts";
 import { openLedger, openedLedger } from "../support/rate-limit/rate-limit.ts";
 
 const wallMs = 1_800_000_000_000;
+type Clocks = Parameters<typeof encodeState>[1];
+
 const at = (monotonicMs: number, more: Partial<Clocks> = {}): Clocks => ({
   bootId: "boot-a",
   monotonicMs,

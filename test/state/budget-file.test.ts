@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { minuteMs } from "../../src/base/clock.ts";
-import { openBudgetFile, type BudgetFile } from "../../src/state/budget-file.ts";
+import { openBudgetFile } from "../../src/state/budget-file.ts";
 import { coldState, type RateLimitState } from "../../src/rate-limit/state.ts";
 import { DrivenClock } from "../support/virtual/driven-clock.ts";
 import { stubLog } from "../support/http/http-client.ts";
@@ -16,7 +16,7 @@ beforeEach(() => {
 const clock = new DrivenClock();
 const path = () => join(folder, "data", "acme.budget.db");
 
-function opened(log = stubLog()): BudgetFile {
+function opened(log = stubLog()) {
   const store = openBudgetFile({ path: path(), clock, bootId: "boot-a", log });
   onTestFinished(() => store.close());
   return store;

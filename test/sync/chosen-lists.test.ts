@@ -7,11 +7,12 @@ import {
   planSweeps,
   planWholeLists,
   listAgeMs,
-  type Unfinished,
 } from "../../src/sync/plan/initial-work.ts";
 import { wholeListSettings } from "../../src/runs/company-run.ts";
 import { resourceOf } from "../support/mirror/mirror.ts";
 import { startMs } from "../support/mirror/store.ts";
+
+type Unfinished = NonNullable<Parameters<typeof planSweeps>[1]>;
 
 const list = ["people", "colours", "counters", "notes"].map(resourceOf);
 

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { EarlierReadings } from "../../src/state/listings.ts";
-import { judgeReading, withPage, type PageEffect } from "../../src/sync/lists/reading.ts";
+import { judgeReading, withPage } from "../../src/sync/lists/reading.ts";
 import { listing } from "../support/mirror/state-rows.ts";
 
 const before = (ids: readonly number[], more: Partial<EarlierReadings> = {}): EarlierReadings => ({
@@ -41,11 +41,9 @@ test.each([
   expect(verdict.earlier?.ids).toEqual(kept);
 });
 
-const page = (
-  number: number,
-  ids: readonly number[],
-  more: Partial<PageEffect["page"]> = {},
-): PageEffect => ({
+type PageEffect = Parameters<typeof withPage>[1];
+
+const page = (number: number, ids: readonly number[], more: Partial<PageEffect["page"]> = {}) => ({
   page: { page: number, perPage: 2, total: 5, overstated: false, ids, withoutId: [], ...more },
   before: null,
   leastTotal: 5,

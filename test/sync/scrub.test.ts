@@ -18,15 +18,16 @@ import {
   planScrub,
   scrubDayAt,
   scrubLeft,
-  type ScrubDay,
-  type ScrubFacts,
-  type ScrubSettings,
-  type ScrubToday,
 } from "../../src/sync/plan/scrub.ts";
 import { openHasty, resourceOf, resources } from "../support/mirror/mirror.ts";
 import { note, order, person } from "../support/mirror/shop-records.ts";
 import { put, stampOf, startMs } from "../support/mirror/store.ts";
 import { childPage, runContextOf } from "../support/mirror/run.ts";
+
+type ScrubToday = ReturnType<typeof readScrubPlan>;
+type ScrubDay = ScrubToday["day"];
+type ScrubSettings = ScrubQuestion["settings"];
+type ScrubFacts = Parameters<typeof planScrub>[1];
 
 const declared = Object.values(resources);
 const usual: ScrubSettings = { timeMs: null, cycleMs: 30 * dayMs, atMostMs: 4 * hourMs };

@@ -6,7 +6,7 @@ export const mostIdlePages = 3;
 /** The end of a list that grows while it is read is read again this many times per reading. */
 const mostTails = 5;
 
-export interface PageEffect {
+interface PageEffect {
   readonly page: ListedPage & Pick<Listing, "overstated">;
   /** What the same page showed before, where the tail is read again. */
   readonly before: ShownRecords | null;

@@ -15,7 +15,7 @@ import { queueOwners, queueQuarantined } from "./read-reasons.ts";
 import { withdrawScrub } from "./scrub.ts";
 
 /** The run before this one, if it was interrupted: when each list was begun that it read whole. */
-export type Unfinished = Pick<RunRow, "id" | "swept">;
+type Unfinished = Pick<RunRow, "id" | "swept">;
 
 interface PlannedList extends ListRef {
   /** Pages of it wait in the queue: when its reading began, epoch ms; null: none do. */

@@ -7,7 +7,7 @@ import type { WorkQueue } from "../../state/work-queue.ts";
 import type { Db } from "../../store/database.ts";
 import { knownPlan, type TablePlan } from "../../store/tables/table-plan.ts";
 
-export interface ScrubSettings {
+interface ScrubSettings {
   /** Time of a day, at the full budget; null: half an hour, or five minutes behind webhooks without a gap. */
   readonly timeMs: number | null;
   readonly cycleMs: number;
@@ -15,7 +15,7 @@ export interface ScrubSettings {
   readonly atMostMs: number;
 }
 
-export interface ScrubFacts {
+interface ScrubFacts {
   /** Details, and lists of parents, that were read before: what is to be read again. */
   readonly total: number;
   readonly limit: number;
@@ -72,7 +72,7 @@ export function planScrub({ timeMs, cycleMs, atMostMs }: ScrubSettings, facts: S
 }
 
 /** A day of the scrub: it opens with its first scrub, and runs within it share one allowance. */
-export interface ScrubDay {
+interface ScrubDay {
   readonly startedMs: number;
   readonly used: number;
   /** How many had recent activity when the last scrub was planned. */
@@ -136,9 +136,6 @@ export interface ScrubQuestion extends Pick<ScrubFacts, "limit" | "windowMs"> {
   readonly nowMs: number;
 }
 
-/** The plan of a mirror, and what of it is left today, in requests. */
-export type ScrubToday = ReturnType<typeof readScrubPlan>;
-
 const dayKey = "scrub_day";
 
 /** Those with recent activity, parents before records, each the stalest first, whenever they were read. Writes nothing. */
@@ -152,7 +149,7 @@ export function readRecent(db: Db, question: ScrubQuestion): ScrubCandidate[] {
 }
 
 /**
- * Makes the plan from what the mirror holds. Writes nothing.
+ * Makes the plan from what the mirror holds, and says what of it is left today, in requests. Writes nothing.
  *
  * @param recent how many have recent activity; null: as many as the last scrub found, since to count them takes long
  * @param readBefore what `ScrubCandidates.readBefore` finds, which reads each of them
@@ -179,7 +176,7 @@ const nameOf = ({ source, id }: ScrubCandidate) => `${source.listOf} ${source.ta
 /** What a run at this moment reads again, in this order. Writes nothing. */
 export function readScrubChoice(
   db: Db,
-  { plan, left, sources }: ScrubToday,
+  { plan, left, sources }: ReturnType<typeof readScrubPlan>,
   recent: readonly ScrubCandidate[],
   nowMs: number,
 ): ScrubCandidate[] {
