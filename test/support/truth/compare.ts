@@ -25,21 +25,16 @@ export function look<T>(file: string, use: (db: Db) => T): T {
 /** What is not as the service has it; at most some of it. */
 export function differences(db: Db, truth: Truth, tables: readonly string[] = [...truth.keys()]): string[] {
   const found: string[] = [];
-  const raw = rawTexts(db);
   for (const table of tables) {
-    found.push(...tableDifferences(db, table, truth.get(table) ?? new Map(), raw.get(table) ?? new Map()));
+    found.push(...tableDifferences(db, table, truth.get(table) ?? new Map()));
     if (found.length > 20) return [...found.slice(0, 20), "..."];
   }
   return found;
 }
 
-function tableDifferences(
-  db: Db,
-  table: string,
-  records: ReadonlyMap<string, TrueRecord>,
-  raw: ReadonlyMap<string, string>,
-): string[] {
+function tableDifferences(db: Db, table: string, records: ReadonlyMap<string, TrueRecord>): string[] {
   const live = liveRows(db, table);
+  const raw = rawTexts(db, table);
   const extra = [...live.keys()]
     .filter((id) => !records.has(id))
     .map((id) => `${table} ${id}: not in the service`);
@@ -72,11 +67,9 @@ export function liveRows(db: Db, table: string): Map<string, Row> {
   return new Map(rows.map((row) => [String(row["id"]), row]));
 }
 
-const byId = (texts: readonly RawText[]) => new Map(texts.map(({ id, json }) => [String(id), json]));
-
-function rawTexts(db: Db): Map<string, Map<string, string>> {
-  const byResource = Map.groupBy(readRaw(db), ({ resource }) => resource);
-  return new Map(Array.from(byResource, ([resource, texts]) => [resource, byId(texts)]));
+function rawTexts(db: Db, table: string): Map<string, string> {
+  const rows = db.prepare(`SELECT id, json FROM "_raw_${table}"`).raw().all() as [number, string][];
+  return new Map(rows.map(([id, json]) => [String(id), json]));
 }
 
 /** At once: the view has a part for each resource, and SQLite compiles all of them each time. */
