@@ -38,11 +38,22 @@ export class SimulatedTime {
   /** Calls back when so many milliseconds have passed since the beginning. */
   at(atMs: number, wake: () => void): Cancel {
     const wakeUp = { atMs, wake };
-    this.agenda.splice(this.agenda.findLastIndex((one) => one.atMs <= atMs) + 1, 0, wakeUp);
+    this.agenda.splice(this.placeOf(atMs), 0, wakeUp);
     return () => {
       const index = this.agenda.indexOf(wakeUp);
       if (index >= 0) this.agenda.splice(index, 1);
     };
+  }
+
+  /** After all that are due by then, found by halves: thousands may wait. */
+  private placeOf(atMs: number): number {
+    let [from, to] = [0, this.agenda.length];
+    while (from < to) {
+      const middle = (from + to) >>> 1;
+      if ((this.agenda[middle]?.atMs ?? Infinity) <= atMs) from = middle + 1;
+      else to = middle;
+    }
+    return from;
   }
 
   /** Resolves in so many milliseconds, at once when the signal aborts. */
