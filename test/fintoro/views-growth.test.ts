@@ -99,14 +99,13 @@ test("views pass a filter on a document or its client to the tables, and search 
 
 const words = views.flatMap(({ sql }) => sql.match(/\b[a-z][a-z_]*\b/g) ?? []);
 
-test.each(tables)("fields that the service adds to $name break no view", (grown) => {
+test("fields that the service adds break no view, though they have the names of all columns that views use", () => {
   using db = openDatabase(":memory:");
   for (const { name, columns } of tables) {
-    const own = columns.map((column) => column.name);
-    const all = new Set(name === grown.name ? [...own, ...words] : own);
+    const all = new Set([...columns.map((column) => column.name), ...words]);
     db.exec(`CREATE TABLE ${name} (${[...all].map((column) => `"${column}"`).join(", ")})`);
   }
   db.exec("CREATE TABLE _about (subject, fact, value)");
   for (const { name, sql } of views) db.exec(`CREATE VIEW ${name} AS ${sql}`);
-  for (const { name } of views) expect(db.prepare(`SELECT * FROM ${name}`).all()).toBeDefined();
+  for (const { name } of views) expect(() => db.prepare(`SELECT * FROM ${name}`), name).not.toThrow();
 });
