@@ -4,7 +4,6 @@ import { UptimeLog } from "../state/uptime-log.ts";
 import { WorkQueue } from "../state/work-queue.ts";
 import { createLogWatch } from "../store/write-ahead-log.ts";
 import type { WriterLock } from "../store/writer-lock.ts";
-import { Tally } from "../sync/context/tally.ts";
 import { startEventWorker } from "../sync/event-worker/event-worker.ts";
 import { releaseMemory } from "../store/database.ts";
 import { CompanyIngest } from "../webhook/ingest/ingest.ts";
@@ -17,10 +16,10 @@ import type { CompanyCounters } from "./counters.ts";
 import { ChangePusher } from "./change-pusher.ts";
 import { followRuns } from "./company-after-run.ts";
 import { createBeat, createReceiverNote, createNote, runHeartbeat } from "./heartbeat.ts";
-import type { CompanyRun, RunRequest } from "../runs/company-run.ts";
+import { createCompanyRun, type CompanyRun } from "../runs/company-run.ts";
 import { ordersKey, serviceKey, serviceNote } from "../status/event-status.ts";
 import { stopDeadlines } from "../runs/process-context.ts";
-import { RunQueue, type RunEnd, type Scrubbing } from "../runs/run-queue.ts";
+import { RunQueue, type RunEnd } from "../runs/run-queue.ts";
 import { connectService, type ServiceConnection } from "../runs/service-connection.ts";
 import { createPruner } from "./pruner.ts";
 import { RunScheduler } from "./run-scheduler.ts";
@@ -93,8 +92,11 @@ export class CompanyRuntime {
       context,
       places: context.runPlaces,
       closed,
-      begin: (request, ending, scrubbing) => this.beginRun(request, ending, scrubbing),
-      perform: context.performRun,
+      begin: (request) => {
+        const { limited, rateLimiter } = this.service;
+        return createCompanyRun(context, settings, mirror, limited(request), rateLimiter, request);
+      },
+      perform: (run, scrubbing) => run.perform(signal, scrubbing, { queue, graceMs }),
       onEnd: (run, ended) => this.countRun(run, ended),
       afterRun: () => context.afterRuns.add(company.name, "all"),
     });
@@ -205,25 +207,6 @@ export class CompanyRuntime {
     const reason = this.scheduler.reasonNow(this.receives, this.uptime.spans());
     if (why !== null) log.warn(why);
     if (reason !== null) await this.scheduler.runUntilWhole(clock.nowMs(), reason);
-  }
-
-  private beginRun(request: RunRequest, closed: AbortSignal, scrubbing: Scrubbing): CompanyRun {
-    const { context, settings, signal } = this.options;
-    return {
-      context,
-      config: settings.config,
-      company: settings.company,
-      request: { ...request, closed },
-      mirror: this.mirror,
-      queue: this.queue,
-      transport: this.service.limited({ closed, mostRequests: request.mostRequests }),
-      rateLimiter: this.service.rateLimiter,
-      tally: new Tally(),
-      startedMs: context.clock.monotonicMs(),
-      signal,
-      graceMs,
-      ...scrubbing,
-    };
   }
 
   private async close(): Promise<void> {

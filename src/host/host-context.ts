@@ -1,6 +1,5 @@
 import type { Log } from "../base/logger.ts";
 import { sectionsFor, type Config } from "../config/config.ts";
-import type { CompanyRun } from "../runs/company-run.ts";
 import type { ProcessContext } from "../runs/process-context.ts";
 import type { RunPlaces, RunQueue } from "../runs/run-queue.ts";
 import type { RequestGuard } from "../runs/service-connection.ts";
@@ -9,14 +8,12 @@ import type { Mirror } from "../state/mirror.ts";
 import type { UptimeLog } from "../state/uptime-log.ts";
 import type { CompanySettings } from "../store/mirror-files.ts";
 import type { LoopTurns } from "../store/transient-errors.ts";
-import type { RunSummary } from "../sync/context/run-summary.ts";
 import type { CompanyIngest } from "../webhook/ingest/ingest.ts";
 import type { RefusalCounts } from "../webhook/delivery-gap/refusal-watch.ts";
 import type { AlertContext } from "./incident-watch.ts";
 import type { AfterRunQueue, AfterRunScope } from "./after-run-queue.ts";
 
 export interface HostProcess extends ProcessContext {
-  readonly performRun: (run: CompanyRun) => Promise<RunSummary>;
   /** Makes what follows runs. Gives what went wrong where nothing records it, else null. A rejection is logged. */
   readonly afterRun: (settings: CompanySettings, scope: AfterRunScope) => Promise<string | null>;
   /** Of the server: every company's heartbeat writes them to its mirror, for `status`. */

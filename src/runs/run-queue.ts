@@ -7,9 +7,8 @@ import { isWorthPublishing, listedOutcome, modeOf, notBegun } from "../sync/cont
 import type { RunSummary } from "../sync/context/run-summary.ts";
 import type { RunMode } from "../state/runs.ts";
 import type { ProgressView } from "../log/progress.ts";
-import type { CompanyRun, RunRequest } from "./company-run.ts";
+import type { CompanyRun, RunRequest, Scrubbing } from "./company-run.ts";
 import type { ProcessContext } from "./process-context.ts";
-import { progressView } from "./run-progress.ts";
 
 /** Places for the runs of a process; each company has a request budget of its own, but the processor is shared. */
 export type RunPlaces = ReturnType<typeof createRunPlaces>;
@@ -63,9 +62,9 @@ interface RunQueueParts {
   readonly places: RunPlaces;
   /** No run begins any more, and the one under way ends. */
   readonly closed: AbortSignal;
-  /** Connects the run of a request, which also ends with `closed`. */
-  readonly begin: (request: RunRequest, closed: AbortSignal, scrubbing: Scrubbing) => CompanyRun;
-  readonly perform: (run: CompanyRun) => Promise<RunSummary>;
+  /** Connects the run of a request. */
+  readonly begin: (request: RunRequest) => CompanyRun;
+  readonly perform: (run: CompanyRun, scrubbing: Required<Scrubbing>) => Promise<RunSummary>;
   /** Called when a run has ended, before the next one begins; `current` is null by then. */
   readonly onEnd: (run: CompanyRun, ended: RunEnd) => void;
   /**
@@ -74,9 +73,6 @@ interface RunQueueParts {
    */
   readonly afterRun: () => Promise<void>;
 }
-
-/** What a run does between its two phases, and what ends the second. */
-export type Scrubbing = Required<Pick<CompanyRun, "onListed" | "scrubClosed">>;
 
 /**
  * The runs of one company: one at a time, in the order of their requests. A run that waits ends the scrub of the run
@@ -112,7 +108,7 @@ export class RunQueue {
   /** Of the run under way, if it is the one of this request; null: it has not begun, or is over. */
   progress(request = this.current?.request): ProgressView | null {
     const { current } = this;
-    return current && current.request === request ? progressView(current.run) : null;
+    return current && current.request === request ? current.run.progress() : null;
   }
 
   /** Null: the queue was closed first, or `isNeeded` said no when the run could begin. */
@@ -172,11 +168,11 @@ export class RunQueue {
       await place.beginScrub(async () => this.follow(summary), AbortSignal.any([closed, scrub.signal]));
     };
     try {
-      const run = this.parts.begin(request, closed, { onListed, scrubClosed: scrub.signal });
+      const run = this.parts.begin({ ...request, closed });
       const mode = modeOf(request);
       this.current = { request, mode, startedMs, run, endScrub: () => scrub.abort() };
       log.info("a run begins", { why, mode });
-      const summary = await this.perform(run, startedMs);
+      const summary = await this.perform(run, startedMs, { onListed, scrubClosed: scrub.signal });
       await run.transport.close();
       const { outcome, requests } = summary;
       this.current = null;
@@ -193,9 +189,9 @@ export class RunQueue {
   }
 
   /** A bug in one company's run is reported as its outcome. */
-  private async perform(run: CompanyRun, startedMs: number): Promise<RunSummary> {
+  private async perform(run: CompanyRun, startedMs: number, scrubbing: Required<Scrubbing>) {
     try {
-      return await this.parts.perform(run);
+      return await this.parts.perform(run, scrubbing);
     } catch (error) {
       const { clock, log } = this.parts.context;
       log.error("a run failed", { error: messageOf(error) });

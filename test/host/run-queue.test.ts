@@ -38,8 +38,6 @@ function queueWith(parts: Partial<QueueParts> = {}) {
 }
 
 type QueueParts = ConstructorParameters<typeof RunQueue>[0];
-const beginScrubbing: QueueParts["begin"] = (asked, _closed, scrubbing) =>
-  ({ request: asked, transport, ...scrubbing }) as unknown as CompanyRun;
 
 /** A queue of runs whose scrub lasts until it is ended, `endless` of them. */
 function scrubbingQueue(endless: number) {
@@ -48,13 +46,12 @@ function scrubbingQueue(endless: number) {
   const begun: RunRequest[] = [];
   const { runQueue } = queueWith({
     places,
-    begin: beginScrubbing,
-    perform: async ({ request: asked, onListed, scrubClosed }) => {
+    perform: async ({ request: asked }, { onListed, scrubClosed }) => {
       begun.push(asked);
       if (!asked.scrub || begun.length > endless) return listed;
-      await onListed?.(listed, true);
+      await onListed(listed, true);
       scrubbing.resolve();
-      if (!scrubClosed?.aborted) await once(scrubClosed!, "abort");
+      if (!scrubClosed.aborted) await once(scrubClosed, "abort");
       return { ...listed, scrub: { total: 9, planned: 9, read: 1, changed: 0, left: 8 } };
     },
   });
@@ -103,9 +100,8 @@ describe("the runs of one company", () => {
   test("what follows a run comes before its scrub, and again only where the scrub changed something", async () => {
     const scrub = { total: 9, planned: 5, read: 5, changed: 0, left: 0 };
     const { runQueue, story } = queueWith({
-      begin: beginScrubbing,
-      perform: async ({ request: { full }, onListed }) => {
-        await onListed?.(listed, true);
+      perform: async ({ request: { full } }, { onListed }) => {
+        await onListed(listed, true);
         story.push("scrub");
         return { ...listed, scrub: { ...scrub, changed: full ? 3 : 0 } };
       },

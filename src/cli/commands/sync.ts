@@ -10,8 +10,7 @@ import type { Config } from "../../config/config.ts";
 import { sourcesOf, type Resource } from "../../connector/resource.ts";
 import { askDaemon, formatSyncOptions } from "../../host/commands.ts";
 import type { ProgressView } from "../../log/progress.ts";
-import { performRun, type CompanyRun } from "../../runs/company-run.ts";
-import { progressView } from "../../runs/run-progress.ts";
+import { createCompanyRun, type RunRequest, type Scrubbing } from "../../runs/company-run.ts";
 import { createRunPlaces } from "../../runs/run-queue.ts";
 import { connectService } from "../../runs/service-connection.ts";
 import { openMirror } from "../../state/mirror.ts";
@@ -26,7 +25,6 @@ import {
   notBegun,
   type RunSummary,
 } from "../../sync/context/run-summary.ts";
-import { Tally } from "../../sync/context/tally.ts";
 import { companyScopes, type CompanyScope } from "../mirror/company-scope.ts";
 import type { CommandContext } from "../program/command.ts";
 import type { CommandRun } from "../program/command-table.ts";
@@ -143,8 +141,10 @@ async function runAll(
   return new Map(await context.progress(read, () => Promise.all(scopes.map(runOne))));
 }
 
-export interface RemoteRun extends Required<Pick<CompanyRun, "request" | "onListed">> {
+export interface RemoteRun {
   readonly scope: CompanyScope;
+  readonly request: RunRequest;
+  readonly onListed: NonNullable<Scrubbing["onListed"]>;
   /** Epoch milliseconds when `request.closed` aborts; null: never. */
   readonly untilMs: number | null;
   readonly startedAt: string;
@@ -206,17 +206,15 @@ async function performWithToken(asked: RemoteRun, lock: WriterLock): Promise<Run
 
 async function performLocked(asked: RemoteRun, lock: WriterLock): Promise<RunSummary> {
   const { scope, request, show, onListed } = asked;
-  const { context, declaration, config, company, files } = scope;
+  const { context, declaration, files } = scope;
   const { clock, log, signal } = context;
   await using service = connectService(context, scope, { limits: request });
-  const { transport, rateLimiter } = service;
   const opening = { clock, log, signal: eitherSignal(signal, request.closed), lock };
   using mirror = await openMirror(files.mirror, declaration, opening);
-  const opened = { mirror, transport, rateLimiter, tally: new Tally() };
-  const startedMs = clock.monotonicMs();
-  const run = { context, config, company, request, signal, startedMs, onListed, ...opened };
-  show(() => progressView(run));
-  return await performRun(run).finally(() => createLogWatch(files.mirror, log, () => clock.nowMs()).look());
+  const run = createCompanyRun(context, scope, mirror, service.transport, service.rateLimiter, request);
+  show(() => run.progress());
+  const logWatch = createLogWatch(files.mirror, log, () => clock.nowMs());
+  return await run.perform(signal, { onListed }).finally(() => logWatch.look());
 }
 
 /** After so many lines of the daemon, one a second, a run that still waits for another one is mentioned. */

@@ -3,7 +3,6 @@ import { messageOf } from "../../base/errors.ts";
 import { formatDuration } from "../../base/units.ts";
 import { formatEffectiveConfig } from "../../config/companies.ts";
 import type { HostProcess } from "../../host/host-context.ts";
-import { performRun } from "../../runs/company-run.ts";
 import type { ConnectionCounts } from "../../server/connections.ts";
 import { readSteps, recordStep, stepsAfterRun } from "../../status/after-run-record.ts";
 import { alertTargets } from "../../status/alerts/targets.ts";
@@ -15,7 +14,7 @@ export function hostProcess(context: CommandContext, connections: ConnectionCoun
   const { clock, random, log, version, onSecrets } = context;
   const targetsOf: HostProcess["targetsOf"] = (config) => alertTargets(config, context);
   const afterRun = createAfterRun(context);
-  return { clock, random, log, version, performRun, onSecrets, connections, targetsOf, afterRun };
+  return { clock, random, log, version, onSecrets, connections, targetsOf, afterRun };
 }
 
 /** Far longer than any of it takes. One that hangs, on a dead network file system, keeps all companies waiting. */

@@ -3,7 +3,7 @@ import { eitherSignal } from "../../../src/base/cancellation.ts";
 import { MirrorError } from "../../../src/base/errors.ts";
 import type { Random } from "../../../src/base/random.ts";
 import type { Config } from "../../../src/config/config.ts";
-import { performRun, type RunRequest } from "../../../src/runs/company-run.ts";
+import { createCompanyRun, type RunRequest } from "../../../src/runs/company-run.ts";
 import { usualRun } from "../../../src/runs/run-queue.ts";
 import { openBudgetFile } from "../../../src/state/budget-file.ts";
 import type { RateLimiter } from "../../../src/rate-limit/permit.ts";
@@ -12,7 +12,6 @@ import type { RateLimitStore } from "../../../src/rate-limit/state.ts";
 import { EventIds } from "../../../src/state/inbox/event-ids.ts";
 import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
 import { WorkQueue } from "../../../src/state/work-queue.ts";
-import { Tally } from "../../../src/sync/context/tally.ts";
 import { startEventWorker } from "../../../src/sync/event-worker/event-worker.ts";
 import { CompanyIngest } from "../../../src/webhook/ingest/ingest.ts";
 import { Receiver } from "../../../src/webhook/receiver.ts";
@@ -221,24 +220,18 @@ export class SimulatedProgram {
     if (!company) throw new Error("the config has no company");
     const limits = { closed: closed.signal, mostRequests: asked.mostRequests ?? Infinity };
     const sinceMs = machine.time.passedMs;
-    const report = await performRun({
-      context: { clock, random: this.random, log },
-      config,
-      company,
-      request: {
-        ...usualRun,
-        ...asked,
-        acceptIdentity,
-        resources: declaration.resources,
-        closed: closed.signal,
-      },
-      transport: simulatedTransport(machine, process, limitRequests(parts.rateLimiter, limits)),
-      ...parts,
-      tally: new Tally(),
-      startedMs: clock.monotonicMs(),
-      signal: interrupted.signal,
-    });
-    const isBesideWorker = parts.queue !== undefined;
+    const request = { ...usualRun, ...asked, acceptIdentity, resources: declaration.resources };
+    const { mirror, rateLimiter, queue } = parts;
+    const run = createCompanyRun(
+      { clock, random: this.random, log },
+      { config, company },
+      mirror,
+      simulatedTransport(machine, process, limitRequests(rateLimiter, limits)),
+      rateLimiter,
+      { ...request, closed: closed.signal },
+    );
+    const report = await run.perform(interrupted.signal, {}, queue && { queue });
+    const isBesideWorker = queue !== undefined;
     this.runs.push({
       report,
       sinceMs,

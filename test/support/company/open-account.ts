@@ -5,12 +5,11 @@ import { startStandIn } from "../../../connectors/fakturoid/sandbox/stand-in.ts"
 import { dayMs, systemClock, type Clock } from "../../../src/base/clock.ts";
 import type { CompanyConfig, Config } from "../../../src/config/config.ts";
 import { mirrorFiles, settingsOf } from "../../../src/store/mirror-files.ts";
-import { performRun, type RunRequest } from "../../../src/runs/company-run.ts";
+import { createCompanyRun, type RunRequest } from "../../../src/runs/company-run.ts";
 import { usualRun } from "../../../src/runs/run-queue.ts";
 import { connectService, type ServiceConnection } from "../../../src/runs/service-connection.ts";
 import { openMirror } from "../../../src/state/mirror.ts";
 import type { RunSummary } from "../../../src/sync/context/run-summary.ts";
-import { Tally } from "../../../src/sync/context/tally.ts";
 import { load } from "../connector/config.ts";
 import { changesOf } from "./account-changes.ts";
 import { loggingTo } from "./open-company.ts";
@@ -61,18 +60,9 @@ ${more}`,
     const mirror = await openMirror(files.mirror, fakturoid, { log: context.log });
     const never = new AbortController().signal;
     try {
-      return await performRun({
-        context,
-        config,
-        company,
-        request: { ...usualRun, resources: fakturoid.resources, closed: never, ...request },
-        mirror,
-        transport,
-        rateLimiter,
-        tally: new Tally(),
-        startedMs: clock.monotonicMs(),
-        signal: never,
-      });
+      const asked = { ...usualRun, resources: fakturoid.resources, closed: never, ...request };
+      const run = createCompanyRun(context, { config, company }, mirror, transport, rateLimiter, asked);
+      return await run.perform(never);
     } finally {
       mirror.close();
     }

@@ -8,7 +8,6 @@ import type { Config } from "../../../src/config/config.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import { Daemon } from "../../../src/host/daemon.ts";
 import { openDatabase } from "../../../src/store/database.ts";
-import { performRun } from "../../../src/runs/company-run.ts";
 import type { Company } from "../company/company.ts";
 import { loggingTo } from "../company/open-company.ts";
 import { writeServeConfig, type ServedCompany } from "./serve.ts";
@@ -45,7 +44,6 @@ export function startDaemon(company: Company, config: Config, parts: Partial<Dae
     random: seededRandom(4),
     log: loggingTo(company.said),
     version: "test",
-    performRun,
     afterRun: () => Promise.resolve(null),
     onSecrets: () => undefined,
     connections: { dropped: 0 },

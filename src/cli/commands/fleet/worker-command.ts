@@ -15,7 +15,7 @@ import { migrateFleet } from "../../../fleet/postgres/schema.ts";
 import { FleetCompanies } from "../../../fleet/receiver/fleet-companies.ts";
 import { createFleetMetrics } from "../../../fleet/status/fleet-metrics.ts";
 import { createRadarSite } from "../../../fleet/status/radar-site.ts";
-import { FleetNode } from "../../../fleet/worker/fleet-node.ts";
+import type { FleetNode } from "../../../fleet/worker/fleet-node.ts";
 import { fleetTables, type FleetTables } from "../../../fleet/postgres/tables/fleet-tables.ts";
 import { createNodeLoops, type NodeLoops } from "../../../fleet/postgres/node-loops.ts";
 import { createPageAccess, servedPageToken } from "../../../status/page/page-access.ts";
@@ -157,7 +157,9 @@ class WorkerProcess {
     if (role === "receive") await this.showReceiver(wait, tables);
     else {
       const parts = await openNodeParts(context, config, { name, role }, tables, engine, this.connections);
-      const node = new FleetNode(parts, this.loops);
+      // A receiver does without the engine of runs.
+      const held = await import("../../../fleet/worker/fleet-node.ts");
+      const node = new held.FleetNode(parts, this.loops);
       this.node = node;
       await waitForPostgres(wait, () => node.start());
       await waitForPostgres(wait, () => this.keepCatalogue(postgres, engine));
