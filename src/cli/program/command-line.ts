@@ -1,7 +1,7 @@
 import { Command as Node, Help, Option, type CommanderError } from "commander";
 import { MirrorError } from "../../base/errors.ts";
 import type { Command, ParsedInput } from "./command.ts";
-import { groupSummaries, helpGroups } from "./command-table.ts";
+import { groupSummaries, helpHeadings } from "./command-table.ts";
 import { globalOptions, type Globals, type OptionSpecs, type OptionValues } from "./option-specs.ts";
 
 export interface CommandRequest {
@@ -55,7 +55,7 @@ export function commandTree(
   print: (text: string) => unknown = () => undefined,
   run: (command: Command, node: Node) => unknown = () => undefined,
 ): Node {
-  const [firstSteps = ""] = helpGroups.values();
+  const [firstSteps = ""] = Object.values(helpHeadings);
   const help = new Node("help").argument("[command]").helpOption(false).helpGroup(firstSteps);
   const root = refusingInOwnWords(new Node(program))
     .description(
@@ -87,7 +87,11 @@ export function commandTree(
     for (const argument of command.args ?? []) node.argument(argument.name, argument.doc);
     addOptions(node, command.options, command.conflicts);
   }
-  for (const child of root.commands) child.helpGroup(helpGroups.get(child.name()) ?? "Commands:");
+  let heading = "Commands:";
+  for (const child of root.commands) {
+    heading = helpHeadings[child.name()] ?? heading;
+    child.helpGroup(heading);
+  }
   return root.addHelpCommand(help.description("print the help of a command"));
 }
 
