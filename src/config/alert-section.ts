@@ -5,8 +5,8 @@ import { z } from "zod";
 import { assert } from "../base/errors.ts";
 import { readInternetUrl, readPublicUrl } from "./address.ts";
 import { onOrOff, oneOfWords, secretText, section, type TextValue } from "./config-values.ts";
-import { pathText } from "./config-problems.ts";
 import { currentText, readSigningKey, type PlacedText, type ResolvedSecrets } from "./secrets.ts";
+import { pathText } from "./yaml.ts";
 
 export const alertKinds = [
   "failed",

@@ -4,9 +4,9 @@ import { assert } from "../base/errors.ts";
 import { Secret } from "../base/secret.ts";
 import type { Access } from "../connector/service-protocol.ts";
 import { readPublicUrl } from "./address.ts";
-import { pathText } from "./config-problems.ts";
 import { readableText, reference, secretText, section } from "./config-values.ts";
 import type { PlacedText, ResolvedSecret, ResolvedSecrets } from "./secrets.ts";
+import { pathText } from "./yaml.ts";
 
 const token = secretText.describe(
   "The access token: ${env:NAME}, ${file:/path}, or (with a warning) the token itself.",

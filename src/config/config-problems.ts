@@ -1,19 +1,12 @@
 import type { z } from "zod";
 import { nearest, unknownName } from "../base/names.ts";
-import type { Path } from "./yaml.ts";
+import { mayHoldSecret } from "./secrets.ts";
+import { pathText, valueAt, type Path } from "./yaml.ts";
 
 export interface ConfigProblem {
   readonly path: Path;
   readonly at: "key" | "value";
   readonly message: string;
-}
-
-/** `companies.acme.webhook.secrets[0]` */
-export function pathText(path: Path): string {
-  return path.reduce<string>((text, key) => {
-    if (typeof key === "number") return `${text}[${key}]`;
-    return text === "" ? String(key) : `${text}.${String(key)}`;
-  }, "");
 }
 
 /** What `schema` found wrong, in the words of the file. The issues hold the input they are about. */
@@ -96,21 +89,6 @@ function shown(path: Path, value: unknown): string {
   if (typeof value === "object") return " (it is a map)";
   const text = JSON.stringify(value) ?? "";
   return mayHoldSecret(path) || text.length > 60 ? "" : ` (it is ${text})`;
-}
-
-function mayHoldSecret(path: Path): boolean {
-  return (
-    ["companies", "base_url", "alerts", "notify"].includes(String(path[0])) ||
-    ["serve.page_token", "fleet.postgres"].includes(pathText(path))
-  );
-}
-
-/** What stands at a path of the raw file; undefined where nothing does. */
-export function valueAt(raw: unknown, path: Path): unknown {
-  return path.reduce<unknown>((value, key) => {
-    if (value === null || typeof value !== "object" || !Object.hasOwn(value, key)) return undefined;
-    return (value as Record<PropertyKey, unknown>)[key];
-  }, raw);
 }
 
 /** Problems of all company names: none, unless Postgres has them (`mayBeNone`), two for one file, one that JavaScript reserves. */

@@ -3,7 +3,7 @@ import path from "node:path";
 import { nearestPresent } from "../base/files/atomic-file.ts";
 import { assert, MirrorError, readNamed } from "../base/errors.ts";
 import { someOf } from "../base/names.ts";
-import { companyNameProblems, pathText, problemsOf, valueAt, type ConfigProblem } from "./config-problems.ts";
+import { companyNameProblems, problemsOf, type ConfigProblem } from "./config-problems.ts";
 import { configSchema, type KnownConnector } from "./config-schema.ts";
 import type { Config } from "./config.ts";
 import { postgresSecrets } from "./fleet-section.ts";
@@ -15,7 +15,16 @@ import {
   tooShort,
   type ResolvedSecrets,
 } from "./secrets.ts";
-import { configPath, problemLine, readYaml, type LocatedProblem, type Path, type YamlFile } from "./yaml.ts";
+import {
+  configPath,
+  pathText,
+  problemLine,
+  readYaml,
+  valueAt,
+  type LocatedProblem,
+  type Path,
+  type YamlFile,
+} from "./yaml.ts";
 
 export interface LoadOptions {
   /** `--config`; otherwise `$FINTORO_MIRROR_CONFIG`, otherwise `./config.yaml`. */

@@ -2,9 +2,8 @@ import { readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { MirrorError, messageOf, readFailure, valueOr } from "../base/errors.ts";
 import { Secret } from "../base/secret.ts";
-import { pathText, valueAt } from "./config-problems.ts";
 import type { TextValue } from "./config-values.ts";
-import type { Path } from "./yaml.ts";
+import { pathText, valueAt, type Path } from "./yaml.ts";
 
 /** Characters of a webhook secret; those of the service have more. */
 export const shortestSecret = 16;
@@ -70,6 +69,15 @@ const secretKeys: Readonly<Record<string, SecretKind>> = {
   "notify.*.url": "address",
   "notify.*.secret": "signing",
 };
+
+/** The key itself, or the section in which some keys are secrets. */
+const secretPlaces = Object.keys(secretKeys).map((keys) => keys.split(".*")[0] ?? "");
+
+/** May the text at a path, or beside it, be a secret? An address may hold a password. */
+export function mayHoldSecret(at: Path): boolean {
+  const text = pathText(at);
+  return ["base_url", ...secretPlaces].some((place) => text.startsWith(place));
+}
 
 /** Must it not be guessed? */
 export function isSigningKey(kind: SecretKind): boolean {

@@ -13,8 +13,8 @@ import {
   secretText,
   section,
 } from "./config-values.ts";
-import { pathText } from "./config-problems.ts";
 import type { ResolvedSecrets } from "./secrets.ts";
+import { pathText } from "./yaml.ts";
 
 const off = z.union([z.literal("off"), z.literal(false)]).transform(() => null);
 

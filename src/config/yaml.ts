@@ -6,6 +6,22 @@ import { messageOf, MirrorError, valueOr } from "../base/errors.ts";
 /** Keys from the top: `["companies", "acme", "token"]`. */
 export type Path = readonly PropertyKey[];
 
+/** `companies.acme.webhook.secrets[0]` */
+export function pathText(path: Path): string {
+  return path.reduce<string>((text, key) => {
+    if (typeof key === "number") return `${text}[${key}]`;
+    return text === "" ? String(key) : `${text}.${String(key)}`;
+  }, "");
+}
+
+/** What stands at a path of the raw file; undefined where nothing does. */
+export function valueAt(raw: unknown, path: Path): unknown {
+  return path.reduce<unknown>((value, key) => {
+    if (value === null || typeof value !== "object" || !Object.hasOwn(value, key)) return undefined;
+    return (value as Record<PropertyKey, unknown>)[key];
+  }, raw);
+}
+
 /** Something wrong in a file; line and column are counted from 1. */
 export type LocatedProblem = Readonly<{ line: number; column: number; message: string }>;
 

@@ -1,7 +1,7 @@
 import path from "node:path";
 import { MirrorError } from "../../base/errors.ts";
 import { snakeCase } from "../../base/names.ts";
-import { pathText, valueAt } from "../../config/config-problems.ts";
+import { pathText, valueAt } from "../../config/yaml.ts";
 import type { KnownConnector } from "../../config/config-schema.ts";
 import { sectionsFor, type Config } from "../../config/config.ts";
 import { loadConfig, type LoadedConfig, type LoadOptions } from "../../config/load.ts";

@@ -1,5 +1,5 @@
 import { MirrorError } from "../../base/errors.ts";
-import { valueAt } from "../../config/config-problems.ts";
+import { valueAt } from "../../config/yaml.ts";
 import { resolveSecrets, type ResolvedSecret, type SecretSource } from "../../config/secrets.ts";
 import type { DeliveryForm } from "../../connector/service-protocol.ts";
 import type { ProcessContext } from "../../runs/process-context.ts";

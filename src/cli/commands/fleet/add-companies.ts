@@ -3,7 +3,7 @@ import path from "node:path";
 import { hintOf, messageOf, MirrorError, readNamed } from "../../../base/errors.ts";
 import { forEachAtOnce } from "../../../base/semaphore.ts";
 import { chosenCompanies } from "../../../config/companies.ts";
-import { valueAt } from "../../../config/config-problems.ts";
+import { valueAt } from "../../../config/yaml.ts";
 import type { LoadedConfig } from "../../../config/load.ts";
 import { readSecretFile } from "../../../config/secrets.ts";
 import { companyDocument, configOfCompany } from "../../../fleet/config/company-document.ts";
