@@ -12,9 +12,6 @@ export type Config = Frozen<z.output<ReturnType<typeof configSchema>>>;
 
 export type CompanyConfig = Config["companies"][number];
 
-/** When `serve` starts runs and publishes: cron patterns, `after_sync`, or null for never. */
-export type ScheduleConfig = Config["schedule"];
-
 export type ExportConfig = Config["exports"][number];
 
 /**

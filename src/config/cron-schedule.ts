@@ -1,6 +1,6 @@
 import { Cron } from "croner";
 import { hourMs } from "../base/clock.ts";
-import type { ScheduleConfig } from "./config.ts";
+import type { Config } from "./config.ts";
 
 /** The moments that a cron pattern names in a time zone, epoch milliseconds. */
 export type CronSchedule = ReturnType<typeof scheduleOf>;
@@ -17,7 +17,7 @@ export function parseCronSchedule(pattern: string, timezone: string): CronSchedu
 }
 
 /** When a config has everything read; null: never by the clock. */
-export function runSchedule({ sync, timezone }: ScheduleConfig): CronSchedule | null {
+export function runSchedule({ sync, timezone }: Config["schedule"]): CronSchedule | null {
   return sync === null ? null : parseCronSchedule(sync, timezone);
 }
 

@@ -15,7 +15,7 @@ import { CompanyRuntime } from "./company-runtime.ts";
 import type { AfterRunScope } from "./after-run-queue.ts";
 import { needsRestart } from "./host-context.ts";
 import type { CompanyHooks, HostContext, ReceivingMirror } from "./host-context.ts";
-import { CompanyCounters, type Counting } from "./counters.ts";
+import { CompanyCounters } from "./counters.ts";
 import { runSchedule } from "../config/cron-schedule.ts";
 import { nextWorkMs } from "./run-scheduler.ts";
 import { stopDeadlines } from "../runs/process-context.ts";
@@ -273,7 +273,7 @@ function missingSecrets({ company }: CompanySettings, runtime: CompanyRuntime | 
   return [company.token.problem, ...ofWebhook].filter((problem) => problem !== null);
 }
 
-function countingOf(runtime: CompanyRuntime | null): readonly Counting[] {
+function countingOf(runtime: CompanyRuntime | null) {
   if (!runtime) return [];
   const { eventWorker, service, runQueue } = runtime;
   const ofEvents = { tally: eventWorker.tally, transport: service.transport };

@@ -5,7 +5,7 @@ import type { RunEnd } from "../runs/run-queue.ts";
 
 const ops = ["inserted", "updated", "hydrated", "deleted", "unchanged"] as const;
 
-export interface Counting {
+interface Counting {
   readonly tally: Tally;
   readonly transport: Pick<HttpTransport, "stats">;
 }

@@ -4,7 +4,7 @@ import { seededRandom } from "../support/seeded-random.ts";
 import { RunScheduler, nextWorkMs, reasonForRun } from "../../src/host/run-scheduler.ts";
 import type { RunRequest } from "../../src/runs/company-run.ts";
 import { emptySummary, type RunSummary, type Outcome } from "../../src/sync/context/run-summary.ts";
-import type { ScheduleConfig } from "../../src/config/config.ts";
+import type { Config } from "../../src/config/config.ts";
 import type { OpenCompany } from "../../src/host/host-context.ts";
 import type { RunQueue } from "../../src/runs/run-queue.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
@@ -16,7 +16,7 @@ import { DrivenClock } from "../support/virtual/driven-clock.ts";
 const noon = Date.UTC(2026, 10, 20, 12);
 
 interface Story {
-  readonly schedule?: Partial<ScheduleConfig>;
+  readonly schedule?: Partial<Config["schedule"]>;
   readonly runQueue?: Pick<RunQueue, "run" | "isListing">;
   readonly isServiceThere?: () => boolean;
   readonly isOfFleet?: boolean;

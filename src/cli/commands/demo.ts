@@ -25,10 +25,8 @@ const sandboxRequest = {
   retryScale: 0.5,
 };
 
-/** Runs commands and prints what they print. Throws where something is not as it should be. */
-type DemoStep = (demo: DemoSetup) => Promise<void>;
-
-const steps: readonly (readonly [title: string, step: DemoStep])[] = [
+/** Each throws where something is not as it should be. */
+const steps: readonly (readonly [title: string, step: (demo: DemoSetup) => Promise<void>])[] = [
   ["A first sync, and the plug is pulled in the middle of it", crashSync],
   ["The next sync goes on where it was", resumeSync],
   ["The service changes; an ordinary nightly run brings it in", nightlySync],

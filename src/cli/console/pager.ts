@@ -3,8 +3,6 @@ import { once } from "node:events";
 import { canDraw } from "../../log/screen.ts";
 import type { DataStream } from "./output.ts";
 
-export type PagedStream = NonNullable<ReturnType<typeof openPager>>;
-
 /** A shell starts it: it reports a pager that is not there with 127, and the text is shown without one. */
 const usualPager = "if command -v less >/dev/null; then less; else cat; fi";
 

@@ -2,7 +2,6 @@ import { once } from "node:events";
 import { MirrorError } from "../../base/errors.ts";
 import type { Console } from "../console/console.ts";
 import { createOutput } from "../console/output.ts";
-import type { PagedStream } from "../console/pager.ts";
 import { commandTree, readCommandLine, type CommandRequest } from "./command-line.ts";
 import type { ProcessEnvironment } from "./command.ts";
 import { codeOfEnding, codeOfError, listenForSignals, type StopSignal } from "./exit-code.ts";
@@ -59,7 +58,7 @@ async function perform(
   fail: (error: unknown, signal: StopSignal | null) => Promise<number>,
 ): Promise<number> {
   const { log, output, screen } = console;
-  let pager: PagedStream | null = null;
+  let pager: Awaited<ReturnType<typeof openPagerFor>> = null;
   const logSignal = (signal: StopSignal) =>
     log.info("stopping at the next safe point; once more to stop at once", { signal });
   const endNow = (code: number) => {
@@ -95,7 +94,7 @@ async function perform(
 async function openPagerFor(
   { stdout, env }: ProcessEnvironment,
   { command, input, globals }: CommandRequest,
-): Promise<PagedStream | null> {
+) {
   const { follow = false } = input.options as { readonly follow?: boolean };
   if (!globals.pager || stdout.isTTY !== true || !command.isPaged || follow) return null;
   const { openPager } = await import("../console/pager.ts");
