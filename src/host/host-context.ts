@@ -10,7 +10,6 @@ import type { CompanySettings } from "../store/mirror-files.ts";
 import type { LoopTurns } from "../store/transient-errors.ts";
 import type { CompanyIngest } from "../webhook/ingest/ingest.ts";
 import type { RefusalCounts } from "../webhook/delivery-gap/refusal-watch.ts";
-import type { AlertContext } from "./incident-watch.ts";
 import type { AfterRunQueue, AfterRunScope } from "./after-run-queue.ts";
 
 export interface HostProcess extends ProcessContext {
@@ -18,7 +17,8 @@ export interface HostProcess extends ProcessContext {
   readonly afterRun: (settings: CompanySettings, scope: AfterRunScope) => Promise<string | null>;
   /** Of the server: every company's heartbeat writes them to its mirror, for `status`. */
   readonly connections: Readonly<ConnectionCounts>;
-  readonly targetsOf: AlertContext["targetsOf"];
+  /** Commands of alerts get a part of it. */
+  readonly env: NodeJS.ProcessEnv;
   /** Gets every webhook key as soon as it is known. */
   readonly onSecrets: (secrets: readonly string[]) => void;
 }

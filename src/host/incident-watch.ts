@@ -7,13 +7,15 @@ import type { Config } from "../config/config.ts";
 import { mirrorFiles } from "../store/mirror-files.ts";
 import { createAlerter, type AlertSending } from "../status/alerts/alerter.ts";
 import type { AlertState, Condition } from "../status/alerts/incidents.ts";
-import type { AlertTarget } from "../status/alerts/targets.ts";
+import { alertTargets } from "../status/alerts/targets.ts";
 import type { CompanyStatusView } from "../status/company-view.ts";
 import { conditionsOf, spaceConditions } from "../status/conditions.ts";
-import type { ProcessContext } from "../runs/process-context.ts";
+import type { HostProcess } from "./host-context.ts";
 
-export interface AlertContext extends Pick<ProcessContext, "clock" | "random" | "log"> {
-  readonly targetsOf: (config: Config) => readonly AlertTarget[];
+export interface AlertContext extends Pick<
+  HostProcess,
+  "clock" | "random" | "log" | "version" | "env" | "onSecrets"
+> {
   /** @default the disk's own */
   readonly freeBytes?: (folder: string) => number;
   /** Is a full disk an incident? @default true */
@@ -35,7 +37,7 @@ const attemptPlaces = new Semaphore(4);
 export function createAlerters(context: AlertContext, config: Config) {
   const { clock, random, log } = context;
   const redact = createRedactor(secretTexts(config));
-  const sending: AlertSending = { clock, random, log, redact, targets: context.targetsOf(config) };
+  const sending: AlertSending = { clock, random, log, redact, targets: alertTargets(config, context) };
   const byFile = new Map<string, ReturnType<typeof createAlerter>>();
   /** @param company null: what concerns all companies */
   const updateOne = (company: string | null, conditionsNow: () => readonly Condition[]) => {

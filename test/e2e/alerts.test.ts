@@ -1,8 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { systemClock } from "../../src/base/clock.ts";
-import { alertTargets } from "../../src/status/alerts/targets.ts";
 import { runCommand } from "../support/program/cli.ts";
 import { aCompany, aMirroredCompany, type Company } from "../support/company/company.ts";
 import { configOf, impatientClock, startDaemon } from "../support/program/daemon.ts";
@@ -75,10 +73,8 @@ test("serve watches the free space of the disk once for all companies", async ()
   const both = ["acme", "beta"].map((name) => ({ name, token }));
   const config = configOf(company, `alerts: [{ when: [disk_low], url: "${sink.url}" }]`, both);
   let [free, looks] = [900e6, 0];
-  const more = { env: {}, version: "1.2.3", clock: systemClock, onSecrets: () => undefined };
   const daemon = startDaemon(company, config, {
     clock: impatientClock,
-    targetsOf: (own) => alertTargets(own, more),
     freeBytes: () => (looks++, free),
   });
   await sink.arrived(1);

@@ -5,16 +5,13 @@ import { formatEffectiveConfig } from "../../config/companies.ts";
 import type { HostProcess } from "../../host/host-context.ts";
 import type { ConnectionCounts } from "../../server/connections.ts";
 import { readSteps, recordStep, stepsAfterRun } from "../../status/after-run-record.ts";
-import { alertTargets } from "../../status/alerts/targets.ts";
 import type { CommandContext } from "../program/command.ts";
 import { runOwn } from "../program/own-process.ts";
 
 /** What `serve` and `worker` hold companies with. */
 export function hostProcess(context: CommandContext, connections: ConnectionCounts): HostProcess {
-  const { clock, random, log, version, onSecrets } = context;
-  const targetsOf: HostProcess["targetsOf"] = (config) => alertTargets(config, context);
-  const afterRun = createAfterRun(context);
-  return { clock, random, log, version, onSecrets, connections, targetsOf, afterRun };
+  const { env, clock, random, log, version, onSecrets } = context;
+  return { env, clock, random, log, version, onSecrets, connections, afterRun: createAfterRun(context) };
 }
 
 /** Far longer than any of it takes. One that hangs, on a dead network file system, keeps all companies waiting. */

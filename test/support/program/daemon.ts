@@ -39,7 +39,7 @@ type DaemonOptions = ConstructorParameters<typeof Daemon>[0];
 export function startDaemon(company: Company, config: Config, parts: Partial<DaemonOptions> = {}): Daemon {
   const options: DaemonOptions = {
     declaration,
-    targetsOf: () => [],
+    env: {},
     clock: systemClock,
     random: seededRandom(4),
     log: loggingTo(company.said),

@@ -61,7 +61,7 @@ export async function sendAlerts(
   summaries: ReadonlyMap<string, RunSummary>,
 ): Promise<void> {
   if (config.alerts.length === 0) return;
-  const { clock, random, log, signal } = context;
+  const { clock, log, signal } = context;
   try {
     const views = companyScopes(context, config).flatMap((scope) => {
       const summary = summaries.get(scope.company.name);
@@ -69,8 +69,7 @@ export async function sendAlerts(
       return [readViewAfterRun(scope, summary, clock.nowMs())];
     });
     if (views.length === 0) return;
-    const parts = { clock, random, log, targetsOf: (one: Config) => alertTargets(one, context) };
-    const alerters = createAlerters(parts, config);
+    const alerters = createAlerters(context, config);
     alerters.update(views);
     const limit = AbortSignal.any([signal, AbortSignal.timeout(timeLimitMs)]);
     let failed = await alerters.deliver(limit, true);
