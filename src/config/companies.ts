@@ -54,19 +54,25 @@ export function withChangedToken(company: CompanyConfig): CompanyConfig | null {
 export const secretTexts = onceFor(readTexts);
 
 function readTexts(config: Config): readonly string[] {
-  const ofTargets = [...config.alerts, ...config.notify].flatMap(({ url, secret }) => [
-    ...(url && url.place.kind !== "config" ? [url.secret] : []),
-    ...(secret ? [secret.secret] : []),
-  ]);
-  const ofCompanies = config.companies.flatMap((company) => [company.token, ...company.webhook.secrets]);
-  const { pageToken } = config.serve;
-  const secrets = [...ofCompanies, ...(pageToken ? [pageToken.secret] : []), ...ofTargets];
-  const ofPostgres = config.fleet ? postgresSecrets(config.fleet.postgres.secret) : [];
-  const texts = secrets.filter((secret) => secret.known).map((secret) => secret.reveal());
-  const halves = config.companies.some(({ account }) => account !== null)
+  const { alerts, notify, companies, fleet } = config;
+  // Where the file itself holds an address, it is none, but for the password of Postgres.
+  const addresses = [...alerts, ...notify].flatMap(({ url }) =>
+    url?.place.kind === "config" ? url.secret : [],
+  );
+  const open = new Set([...addresses, ...(fleet ? [fleet.postgres.secret] : [])]);
+  const secrets = secretsIn(config).filter((secret) => secret.known && !open.has(secret));
+  const texts = secrets.map((secret) => secret.reveal());
+  const halves = companies.some(({ account }) => account !== null)
     ? texts.flatMap((text) => text.split("|"))
     : [];
+  const ofPostgres = fleet ? postgresSecrets(fleet.postgres.secret) : [];
   return [...new Set([...texts, ...halves, ...ofPostgres])];
+}
+
+/** Whatever key they have: a new one cannot be left out. */
+function secretsIn(part: unknown): readonly Secret[] {
+  if (part instanceof Secret) return [part];
+  return part === null || typeof part !== "object" ? [] : Object.values(part).flatMap(secretsIn);
 }
 
 /**
@@ -74,11 +80,9 @@ function readTexts(config: Config): readonly string[] {
  * to send to and no fleet. Only for a pipe to a child process: nobody else can read that (I9).
  */
 export function formatEffectiveConfig(config: Config, company: CompanyConfig): string {
-  const { name, token, tokenPlace, account, contact, webhook } = company;
+  const { token, webhook } = company;
   const known = token.known ? { text: token.reveal() } : { problem: token.problem };
-  const { publicUrl, places } = webhook;
-  const own = { name, token: known, tokenPlace, account, contact };
-  const one = { ...own, webhook: { secrets: [], places, publicUrl } };
+  const one = { ...company, token: known, webhook: { ...webhook, secrets: [] } };
   return JSON.stringify({ ...config, companies: [one], alerts: [], notify: [], fleet: null });
 }
 

@@ -81,7 +81,7 @@ export function needsRestart(before: CompanySettings, after: CompanySettings): b
 
 function builtFrom({ config, company, resources }: CompanySettings): string {
   const sections = sectionsFor("runtime").map((key) => config[key as keyof Config]);
-  const { token, webhook, account, contact } = company;
+  const { token, tokenPlace: _, webhook, ...own } = company;
   const ofReceivers = config.notify.flatMap(({ url, secret }) => [url.secret, secret.secret]);
   const keys = [token, ...webhook.secrets, ...ofReceivers].map((secret) =>
     secret.known ? secret.reveal() : null,
@@ -89,5 +89,5 @@ function builtFrom({ config, company, resources }: CompanySettings): string {
   const names = resources.map(({ name }) => name);
   // What receivers of changes must not see.
   const redact = config.notify.length > 0 ? config.report.redact : [];
-  return JSON.stringify([sections, redact, account, contact, keys, webhook.places, names]);
+  return JSON.stringify([sections, redact, own, keys, webhook.places, names]);
 }
