@@ -121,7 +121,7 @@ export async function askWhoseToken(context: CommandContext, config: Config): Pr
   context.onSecrets(secretTexts(config));
   const served = settingsOf(config, soleCompany(config), declaration);
   await using service = connectService(context, served, { attempts: 2, budget: "memory" });
-  return await askWhoami(service.transport, declaration, context.signal);
+  return (await askWhoami(service.transport, declaration, { signal: context.signal })).name;
 }
 
 /** Judges the config's token, of the company `name`, for the mirror (I10); null where there is no mirror yet. */
@@ -135,7 +135,7 @@ export function judgeOwnToken(scope: CompanyScope, transport: Transport, name: s
 
 /** Refuses the token of another company than the mirror's (I10): its records have the same numbers. */
 export async function assertOwnToken(scope: CompanyScope, transport: Transport): Promise<void> {
-  const name = await askWhoami(transport, scope.declaration, scope.context.signal);
+  const { name } = await askWhoami(transport, scope.declaration, { signal: scope.context.signal });
   const verdict = await judgeOwnToken(scope, transport, name);
   if (verdict?.kind === "refused") throw verdict.error;
 }

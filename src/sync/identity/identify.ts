@@ -5,7 +5,7 @@ import { snakeCase } from "../../base/names.ts";
 import { resourceNamed, type ConnectorDeclaration } from "../../connector/connector-declaration.ts";
 import { pathOf, type Resource } from "../../connector/resource.ts";
 import { ForbiddenError, InvalidError, NotFoundError } from "../../connector/service-errors.ts";
-import type { Transport } from "../../connector/transport.ts";
+import type { ServiceRequest, Transport } from "../../connector/transport.ts";
 import { readCompanyName, readObject } from "../../extract/answers.ts";
 import { isObject } from "../../json/literal.ts";
 import { parseLossless } from "../../json/lossless.ts";
@@ -31,16 +31,12 @@ export async function identify(
   options: { readonly acceptIdentity: boolean; readonly lane: Lane; readonly signal: AbortSignal },
 ) {
   const { acceptIdentity, lane, signal } = options;
-  const { identity: facts } = mirror.declaration;
-  const resource = resourceNamed(mirror.declaration, facts.resource);
-  const ask = (path: string, kind: WorkKind) => {
-    const onSent = () => tally.sent(kind);
-    return transport.send({ method: "GET", path, expect: "json", lane, once: true, signal, onSent });
-  };
-  const path = resource.list.kind === "single" ? resource.list.path : "";
-  const answer = await ask(path, "list");
-  const name = readCompanyName(answer.body, { path, field: facts.nameField });
-  const verdict = await judgeToken(mirror, { name, token }, async (own) => (await ask(own, "detail")).body);
+  const how = (kind: WorkKind) => ({ lane, once: true, signal, onSent: () => tally.sent(kind) });
+  const { answer, name } = await askWhoami(transport, mirror.declaration, how("list"));
+  const verdict = await judgeToken(mirror, { name, token }, async (path) => {
+    const { body } = await transport.send({ method: "GET", path, expect: "json", ...how("detail") });
+    return body;
+  });
   if (verdict.kind === "refused" && !acceptIdentity) throw verdict.error;
   const pinned = pinnedIdentity(new Meta(mirror.db));
   if (pinned && verdict.kind === "same") return { answer, identity: pinned, changed: false };
@@ -57,13 +53,14 @@ export async function identify(
 export async function askWhoami(
   transport: Transport,
   declaration: ConnectorDeclaration,
-  signal: AbortSignal,
+  how: Pick<ServiceRequest, "lane" | "once" | "signal" | "onSent">,
 ) {
-  const { list } = resourceNamed(declaration, declaration.identity.resource);
+  const { resource, nameField: field } = declaration.identity;
+  const { list } = resourceNamed(declaration, resource);
   if (list.kind !== "single") throw new Error("broken promise: the identity is a single record");
   const { path } = list;
-  const { body } = await transport.send({ method: "GET", path, expect: "json", signal });
-  return readCompanyName(body, { path, field: declaration.identity.nameField });
+  const answer = await transport.send({ method: "GET", path, expect: "json", ...how });
+  return { answer, name: readCompanyName(answer.body, { path, field }) };
 }
 
 /** What a token means for a mirror; `renamed` and `rotated` are accepted, and logged with `why`. */
