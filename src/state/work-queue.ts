@@ -16,8 +16,7 @@ import {
 import { quoted } from "../store/sql-text.ts";
 import type { Records } from "../store/tables/stored-records.ts";
 import { LeaseOrder, type LaneShare } from "./lease-order.ts";
-import { idInTarget, isUrgent, recordTarget } from "./work-item.ts";
-import type { NewWorkItem, WorkItem } from "./work-item.ts";
+import { idInTarget, isUrgent, recordTarget, type NewWorkItem, type WorkItem } from "./work-item.ts";
 
 const quickRank = laneRank("quick");
 const detailRanks = [laneRank("changed"), laneRank("hydration")];

@@ -29,9 +29,6 @@ export function recordHandOver(db: Db, { seq: position, files, ...row }: HandOve
   insertRow(db, "_hand_overs", { ...row, position, files: JSON.stringify(files) });
 }
 
-/** How many documents of a month changed since it was handed over last. */
-export type HandOverState = ReturnType<HandOverCounts["read"]>[number];
-
 const mostMonths = 12;
 
 /**

@@ -3,9 +3,6 @@ import type { Db } from "../../store/database.ts";
 import { countRows } from "../../store/own-tables/statement.ts";
 import { logBytes } from "../../store/write-ahead-log.ts";
 
-/** What a mirror takes on disk. The sizes of tables are estimated from a sample of their rows. */
-export type MirrorSizes = ReturnType<typeof readSizes>;
-
 const sampleSize = 200;
 /** Of a row: numbers, its short texts, its place in the page and in indexes. */
 const rowBytes = { inbox: 260, change: 90, run: 120 };
@@ -19,7 +16,7 @@ function numberOf(db: Db, pragma: string): number {
   return Number(db.pragma(`main.${pragma}`, { simple: true }));
 }
 
-/** Reads sizes in some milliseconds, however large the mirror is. */
+/** What a mirror takes on disk, in some milliseconds, however large it is: tables by a sample of their rows. */
 export function readSizes(db: Db) {
   const runs = spanOf(db, "_runs", "id");
   const log = `ifnull(octet_length(before), 0) + ${rowBytes.change}`;

@@ -2,7 +2,7 @@ import { counted, formatDuration, formatSize } from "../../base/units.ts";
 import { skewText, skewWarnMs } from "../../http/clock-skew.ts";
 import type { BudgetView, MonthView } from "../../rate-limit/permit.ts";
 import { alignedColumn, shortText, terminalText, wrappedLine } from "../../base/terminal-text.ts";
-import type { MirrorSizes } from "../../state/retention/sizes.ts";
+import type { readSizes } from "../../state/retention/sizes.ts";
 import { longLogBytes, longLogText } from "../../store/write-ahead-log.ts";
 import { scrubText } from "../../sync/plan/estimate.ts";
 import type { Proof } from "../../verify/findings.ts";
@@ -68,7 +68,7 @@ function headline({ freshness: { oldest }, health }: CompanyStatus, nowMs: numbe
   return `${sumOf("live")} records, ${details}${fresh}`;
 }
 
-function sizeLines({ inbox, change_log: log, runs, ...sizes }: MirrorSizes): string[] {
+function sizeLines({ inbox, change_log: log, runs, ...sizes }: ReturnType<typeof readSizes>) {
   const { database_bytes: all, free_bytes: free, wal_bytes: wal, disk_free_bytes: left } = sizes;
   const files = `${formatSize(all)} (${formatSize(free)} of it free), write-ahead log ${formatSize(wal)}`;
   const parts = `${formatSize(log.bytes)} of changes, ${formatSize(inbox.bytes)} of events, ${formatSize(runs.bytes)} of runs`;

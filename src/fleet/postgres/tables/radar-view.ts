@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { isoOrNull } from "../../../base/clock.ts";
-import type { HandOverState } from "../../../state/as-of/hand-overs.ts";
+import type { HandOverCounts } from "../../../state/as-of/hand-overs.ts";
 import type { Postgres } from "../connection.ts";
 import { epochMs } from "../fleet-database.ts";
 import type { ReportRow } from "./reports-table.ts";
@@ -14,7 +14,7 @@ export interface MirrorRadar {
   /** `off`: the config names no secret. `gap`: events may be lost, and no run has read everything since. */
   readonly webhook: "off" | "differs" | "gap" | "no event yet" | "receives";
   /** The latest month that was handed over, and how many documents changed since of all that were; null: none was. */
-  readonly handed_over: HandOverState | null;
+  readonly handed_over: ReturnType<HandOverCounts["read"]>[number] | null;
   /** Since then every list and record was read at least once; null: something was never read. */
   readonly read_since: string | null;
   /** When `verify` last found everything equal, on this worker; null: it did not. */
