@@ -8,7 +8,6 @@ import { stringifyLossless } from "../../src/json/literal.ts";
 import { parseLossless } from "../../src/json/lossless.ts";
 import { maxDepth } from "../../src/json/scan.ts";
 import { errorOf } from "../support/errors.ts";
-import { damaged, damages } from "../support/json/damaged-bytes.ts";
 import {
   asDoubles,
   extremeText,
@@ -19,6 +18,28 @@ import {
   recordText,
   valueText,
 } from "../support/json/json.ts";
+
+/** What happens to bytes on a bad day. */
+const damages = fc.array(
+  fc.tuple(
+    fc.constantFrom("cut", "drop", "insert", "replace", "repeat"),
+    fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }),
+    fc.oneof(fc.constantFrom(...Buffer.from('{}[]",:\\ 0e-.tn')), fc.integer({ min: 0, max: 255 })),
+  ),
+  { minLength: 1, maxLength: 3 },
+);
+
+function damaged(body: Buffer, list: readonly (readonly [kind: string, at: number, byte: number])[]): Buffer {
+  return list.reduce((bytes, [kind, share, byte]) => {
+    const at = Math.floor(share * bytes.length);
+    const [head, tail] = [bytes.subarray(0, at), bytes.subarray(at)];
+    if (kind === "cut") return head;
+    if (kind === "drop") return Buffer.concat([head, tail.subarray(1)]);
+    if (kind === "insert") return Buffer.concat([head, Buffer.of(byte), tail]);
+    if (kind === "replace") return Buffer.concat([head, Buffer.of(byte), tail.subarray(1)]);
+    return Buffer.concat([head, tail.subarray(0, 8), tail]);
+  }, body);
+}
 
 /** A text that JSON.parse takes, and in three of four cases damage to its bytes. */
 function bytesOf(text: fc.Arbitrary<string>) {
