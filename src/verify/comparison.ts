@@ -35,7 +35,7 @@ export interface DeepRead extends AskedRead {
   readonly readAtMs: number;
 }
 
-export interface Uncompared {
+interface Uncompared {
   readonly resource: string;
   /** null: it concerns more than one record. */
   readonly id: RecordId | null;

@@ -3,7 +3,7 @@ import type { RecordRef } from "../base/ids.ts";
 import { fingerprintOf, Meta, pinnedIdentity } from "../state/meta.ts";
 import type { Db } from "../store/database.ts";
 import { notAtService, type FieldDifference } from "./compare-record.ts";
-import type { Comparison, Uncompared, Finding } from "./comparison.ts";
+import type { Comparison, Finding } from "./comparison.ts";
 
 /** The command, such as `verify --sample 100`, when it ran, ISO, and how many requests it sent. */
 interface VerifyRun {
@@ -97,7 +97,7 @@ function namedOf(findings: Findings, name: string) {
   };
 }
 
-function withoutDetail({ counts }: Comparison): Uncompared[] {
+function withoutDetail({ counts }: Comparison) {
   return [...counts].flatMap(([resource, { provisional }]) => {
     const message = `${provisional} records have no detail in the mirror yet: only their previews were compared`;
     return provisional === 0 ? [] : [{ resource, id: null, message }];

@@ -33,7 +33,7 @@ export interface RouteProofs {
 }
 
 /** The records read so far to find out whether a route works. */
-export interface ProbeTrial {
+interface ProbeTrial {
   readonly asked: RecordId[];
   /** The candidates of its first probe: each is far from the one before, because neighbours go together. */
   readonly spread: readonly RecordId[];
@@ -62,7 +62,7 @@ export interface RunParts extends WorkerParts {
 }
 
 /** Which parents' lists a run reads, beside those that the scrub chooses. */
-export interface ParentReads {
+interface ParentReads {
   /** Those never read, and those last read before this run; 0: only those never read. */
   readonly beforeRun: number;
   left: number;
@@ -266,9 +266,6 @@ function commitAnswers(run: RunContext): void {
 
 /** So many records refused in a row, without a 200 of another one in between, hold the resource's records. */
 export const mostRefusedInARow = 5;
-
-/** Why a record is not asked for that its list shows after that. */
-export const refusedInARow = "reads of other records were refused in a row";
 
 /** One run asks an item that was set aside this many times, whatever queues it again. */
 const mostTimesSetAside = 3;

@@ -14,7 +14,6 @@ import type {
   AnswerContext,
   ReadContext,
   RunContext,
-  ProbeTrial,
   Removals,
   RouteProofs,
 } from "../context/run-context.ts";
@@ -269,7 +268,7 @@ function trialOf({ probeTrials, clock }: RunContext, { name }: Resource, spread:
   const nowMs = clock.monotonicMs();
   const known = probeTrials.get(name);
   if (known && nowMs - known.sinceMs <= trialForMs) return known;
-  const trial: ProbeTrial = { asked: [], spread, sinceMs: nowMs };
+  const trial = { asked: [] as RecordId[], spread, sinceMs: nowMs };
   probeTrials.set(name, trial);
   return trial;
 }

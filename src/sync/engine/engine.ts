@@ -10,11 +10,13 @@ import type { Cause } from "../../store/apply/read-stamp.ts";
 import { applyDetail } from "../apply/detail-answer.ts";
 import { handleFailure, requestIdOf, type ItemFailure } from "../apply/handle-failure.ts";
 import { applyList } from "../lists/list-answer.ts";
-import { applyTogether, applyWhenFree, refusedInARow, stampOf } from "../context/run-context.ts";
+import { applyTogether, applyWhenFree, stampOf } from "../context/run-context.ts";
 import type { AnswerContext, RunContext } from "../context/run-context.ts";
 import type { RetryPolicy } from "../../retry/retry-policies.ts";
 
 const refreshEveryMs = 60_000;
+/** Why a record is not asked for that its list shows after so many refusals. */
+const refusedInARow = "reads of other records were refused in a row";
 /** No wait is longer: a wall clock may be set, and a machine may sleep. */
 const longestWaitMs = 60_000;
 

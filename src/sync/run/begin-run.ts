@@ -5,7 +5,7 @@ import { shardKey, rememberIdentity, type Meta } from "../../state/meta.ts";
 import { Runs, type RunRow } from "../../state/runs.ts";
 import { applySingle } from "../lists/list-answer.ts";
 import { createRunContext, stampOf } from "../context/run-context.ts";
-import type { ParentReads, RunContext, RunParts, WholeListSettings } from "../context/run-context.ts";
+import type { RunContext, RunParts, WholeListSettings } from "../context/run-context.ts";
 import { isWholeRun, modeOf, type RunSummary } from "../context/run-summary.ts";
 import { routeProofs, runRemovals } from "../deletion/deletion.ts";
 import type { Identified } from "../identity/identify.ts";
@@ -111,7 +111,7 @@ export function unfinishedRun(
 }
 
 /** Where every run reads parents' lists, one that continues others leaves out those that the others read. */
-function parentReads({ full, quick, parentsPerRun }: RunOptions, firstRun: number): ParentReads {
+function parentReads({ full, quick, parentsPerRun }: RunOptions, firstRun: number) {
   if (quick) return { beforeRun: 0, left: 0 };
   const isSome = !full && typeof parentsPerRun === "number";
   const left = isSome ? parentsPerRun : Number.MAX_SAFE_INTEGER;
