@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { runCommand } from "../support/program/cli.ts";
 import { aCompany, type Company } from "../support/company/company.ts";
 import type { Reply } from "../support/company/proxy.ts";
-import { serve, writeServeConfig } from "../support/program/serve.ts";
+import { serveHere, writeServeConfig } from "../support/program/serve.ts";
 import { deliver, eventOf } from "../support/program/deliveries.ts";
 import { inMirror } from "../support/company/served-company.ts";
 import { eventually } from "../support/eventually.ts";
@@ -33,7 +33,7 @@ function soilAnswers({ proxy }: Company): void {
   });
 }
 
-// Fault: service | names, notes and errors, and event types of deliveries, with control characters, turns of direction and without an end | everything that the service says, and deliveries, to a process of `serve` and to commands | every command prints escapes, and short lines for people
+// Fault: service | names, notes and errors, and event types of deliveries, with control characters, turns of direction and without an end | everything that the service says, and deliveries, to `serve` and to commands | every command prints escapes, and short lines for people
 test("whatever the service and senders say, no command prints what a terminal obeys, nor pages of it", async () => {
   const company = await aCompany({ records: 3, limit: 100_000, allowLoopbackWebhooks: true });
   const url = "http://127.0.0.1:8787/webhooks/acme";
@@ -41,7 +41,7 @@ test("whatever the service and senders say, no command prints what a terminal ob
   company.sandbox.control.create("webhook_subscriptions", subscription);
   soilAnswers(company);
   writeServeConfig(company, "schedule: { sync: off, publish: off }");
-  const daemon = await serve(company);
+  const daemon = await serveHere(company);
   await daemon.until("a run ended");
   expect(await deliver(daemon, eventOf(`clients.${hostile}`, 1, `client${hostile}`))).toBe(204);
   await eventually(() => inMirror(company, "SELECT count(*) FROM _inbox") === 1, "the event");

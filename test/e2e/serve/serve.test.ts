@@ -69,7 +69,7 @@ describe("serve", () => {
       if (statuses[n] === 204)
         expect(inMirror(company, "SELECT 1 FROM _inbox WHERE event_id = ?", id)).toBe(1);
     expect(wholeRuns(company)).toBe(0);
-    const second = await serve(company);
+    const second = await serveHere(company);
     await eventually(() => wholeRuns(company) === 1, "the run gone on with");
     expect(inMirror(company, "SELECT resumes FROM _runs ORDER BY id DESC LIMIT 1")).not.toBeNull();
     expect((await second.end("SIGINT")).code).toBe(130);
