@@ -1,5 +1,5 @@
 import { declaration } from "../../connectors/fintoro/declaration.ts";
-import { rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { setImmediate as turn } from "node:timers/promises";
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
@@ -31,12 +31,19 @@ async function untilWorking(daemon: Daemon): Promise<void> {
   await eventually(() => stateOf(daemon)?.service.state === "working", "a service that answers");
 }
 
-/** A mirror that a daemon has made, received for, and left in order. */
+let leftOnce: Buffer | undefined;
+
+/** A mirror that a daemon has made, received for, and left in order. Made once: each test gets a copy. */
 async function leftInOrder(): Promise<Company> {
   const company = await aCompany({ records: 3 });
-  const daemon = startDaemon(company, configOf(company));
-  await eventually(() => wholeRuns(company) === 1, "a whole run");
-  await daemon.stop();
+  if (!leftOnce) {
+    const daemon = startDaemon(company, configOf(company));
+    await eventually(() => wholeRuns(company) === 1, "a whole run");
+    await daemon.stop();
+    company.said.length = 0;
+    leftOnce = readFileSync(company.file);
+  }
+  writeFileSync(company.file, leftOnce);
   return company;
 }
 
@@ -151,7 +158,7 @@ describe("a change of the config", () => {
     await untilWorking(daemon);
     daemon.apply(configOf(company, "resources: { exclude: [orders] }"));
     const opened = () => company.said.filter((line) => line.includes("the mirror is open")).length;
-    await eventually(() => opened() === 3, "the mirror opened anew");
+    await eventually(() => opened() === 2, "the mirror opened anew");
     const ingest = daemon.find("acme");
     if (ingest === null || ingest === "unavailable") throw new Error("it should be open");
     const event = deliveryOf(JSON.stringify(eventOf("orders.updated", 1)));
