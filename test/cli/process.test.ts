@@ -18,7 +18,7 @@ import { knownFakturoid } from "../../connectors/fakturoid/known.ts";
 import { fakturoid } from "../../connectors/fakturoid/declaration.ts";
 import { declaration } from "../../connectors/fintoro/declaration.ts";
 import type { KnownConnector } from "../../src/config/config-schema.ts";
-import { processEnv, type Start } from "../support/program/process-env.ts";
+import { processEnv, program, type Start } from "../support/program/process-env.ts";
 import { aCompany } from "../support/company/company.ts";
 import { wound } from "../support/verify/verify.ts";
 
@@ -85,9 +85,13 @@ test("serve opens no inspector on SIGUSR1", async () => {
   expect(stderr).not.toMatch(/debugger|inspector|ws:/i);
 });
 
-async function packagesOf(args: readonly string[], start: Start = {}): Promise<readonly string[]> {
+/** The source shows all packages; what is built starts faster, and has some of them in itself. */
+async function packagesOf(
+  args: readonly string[],
+  { from = path.join(root, "src/main.ts"), ...start }: Start & { readonly from?: string } = {},
+): Promise<readonly string[]> {
   const file = `--import=${new URL("../support/program/loaded-packages.ts", import.meta.url).href}`;
-  const { stderr } = await runProgram([path.join(root, "src/main.ts"), ...args], { file, ...start });
+  const { stderr } = await runProgram([from, ...args], { file, ...start });
   return JSON.parse(stderr.trimEnd().split("\n").at(-1) ?? "") as readonly string[];
 }
 
@@ -110,8 +114,8 @@ test("a run with its report loads no library of exports, object stores, ZIP file
   const { sandbox } = await aCompany({ records: 1 });
   const config = `base_url: ${sandbox.url}\ncompanies: { acme: { token: "\${env:TOKEN}" } }\n`;
   const cwd = temporaryFolder({ "config.yaml": config });
-  const loaded = await packagesOf(["sync", "-q"], { cwd, env: { TOKEN: sandbox.token } });
-  expect(loaded).toEqual(expect.arrayContaining(["better-sqlite3", "undici"]));
+  const loaded = await packagesOf(["sync", "-q"], { cwd, env: { TOKEN: sandbox.token }, from: program });
+  expect(loaded).toContain("better-sqlite3");
   for (const name of ["hyparquet-writer", "s3mini", "fflate", "yauzl", "prom-client", "pg"])
     expect(loaded).not.toContain(name);
 });
