@@ -6,8 +6,7 @@ import { isSecret, isSigned, isTimely, readDelivery, readHead } from "./ingest/d
 import type { Answer, DeliveryHead, RefusalReason } from "./ingest/delivery.ts";
 import type { Delivery } from "../state/inbox/inbox.ts";
 import { GroupCommit } from "./ingest/group-commit.ts";
-import type { Ingest, ReceivedResult } from "./ingest/ingest.ts";
-import { logStored } from "./delivery-log.ts";
+import { logStored, type Ingest, type ReceivedResult } from "./ingest/ingest.ts";
 
 export interface Companies {
   /** `unavailable`: the company's mirror cannot be written now. Null: there is no such company. */

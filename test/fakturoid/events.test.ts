@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { startStandIn } from "../../connectors/fakturoid/sandbox/stand-in.ts";
 import { fakturoid } from "../../connectors/fakturoid/declaration.ts";
 import { isSecret, readDelivery, readHead, readStored } from "../../src/webhook/ingest/delivery.ts";
-import { createEventEvaluator } from "../../src/webhook/ingest/follow-ups.ts";
+import { createEventEvaluator } from "../../src/webhook/ingest/ingest.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { changesOf } from "../support/company/account-changes.ts";
 import { look } from "../support/truth/compare.ts";

@@ -6,8 +6,7 @@ import { inboxPosition, inboxPositionKey } from "../../state/meta.ts";
 import type { Mirror } from "../../state/mirror.ts";
 import type { LoopTurns } from "../../store/transient-errors.ts";
 import { readStored } from "../../webhook/ingest/delivery.ts";
-import type { CompanyIngest, ReceivedDelivery } from "../../webhook/ingest/ingest.ts";
-import { logStored } from "../../webhook/delivery-log.ts";
+import { logStored, type CompanyIngest, type ReceivedDelivery } from "../../webhook/ingest/ingest.ts";
 import type { NumberedDelivery, InboxTable } from "../postgres/tables/inbox-table.ts";
 import { retries } from "../../retry/retry-limits.ts";
 

@@ -8,7 +8,7 @@ import { childList, childrenOf } from "./list-reads.ts";
 /*
  * Every reason to read, as `_work.reason` stores it: those in `recordReads`, and
  *
- * An event's type      a webhook asks for its record: `webhook/ingest/follow-ups.ts`, one row per record
+ * An event's type      a webhook asks for its record: `webhook/ingest/ingest.ts`, one row per record
  * recheck              queueRecheck: an event's record, a minute after its read
  * sweep, parent        `list-reads.ts`: pages of lists and of parents' lists
  * quick                `quick-reads.ts`: pages of the lists of a quick run

@@ -8,7 +8,11 @@ import type { WorkQueue } from "../../state/work-queue.ts";
 import { createBusyRetry } from "../../store/transient-errors.ts";
 import type { Keyring } from "../keys/keyring.ts";
 import { readStored, signedForm } from "./delivery.ts";
-import { createEventEvaluator, createFollowUps, type EvaluateEvent, type FollowUps } from "./follow-ups.ts";
+import { snakeCase } from "../../base/names.ts";
+import type { EventRule, ConnectorDeclaration } from "../../connector/connector-declaration.ts";
+import { recordTarget, type NewWorkItem } from "../../state/work-item.ts";
+import type { ReadStamp } from "../../store/apply/read-stamp.ts";
+import type { Log, LogFields } from "../../base/logger.ts";
 
 export type ReplayResult = ReturnType<typeof noReplay>;
 
@@ -62,7 +66,7 @@ export class CompanyIngest {
   private readonly parts: IngestParts;
   private readonly inbox: Inbox;
   private readonly ids: EventIds;
-  private readonly evaluate: EvaluateEvent;
+  private readonly evaluate: ReturnType<typeof createEventEvaluator>;
   private readonly retryWhileBusy: <T>(step: () => T) => T;
 
   constructor(parts: IngestParts) {
@@ -165,4 +169,98 @@ export class CompanyIngest {
     followUps.add(delivery, evaluation);
     return state;
   }
+}
+
+/** Gives the pure function that applies the connector's event rules; `selected` are the tables that are mirrored. */
+export function createEventEvaluator(declaration: ConnectorDeclaration, selected: ReadonlySet<string>) {
+  const rules = new Map(declaration.events.map((rule) => [rule.type, rule]));
+  return (delivery: Delivery): EventEvaluation => {
+    if (!delivery.readable) return unhandled("unreadable", "the body is no JSON object");
+    const rule = delivery.type === null ? undefined : rules.get(delivery.type);
+    if (!rule) return unhandled("unknown", "no such type of event is known");
+    return evaluate(delivery, rule, selected);
+  };
+}
+
+function evaluate(delivery: Delivery, rule: EventRule, selected: ReadonlySet<string>): EventEvaluation {
+  const { resourceType, resourceId } = delivery;
+  if (resourceType !== rule.resourceType)
+    return unhandled("unknown", `resource.type is not ${rule.resourceType}, as it is for ${rule.type}`);
+  if (resourceId === null) return unhandled("unknown", "resource.id is not the id of a record");
+  const { resource, action } = rule;
+  if (resource === null || action === "keep")
+    return { state: "kept", resource, target: null, kind: null, problem: null };
+  const target = recordTarget(resourceId);
+  if (!selected.has(resource)) return { state: "excluded", resource, target, kind: null, problem: null };
+  const kind = action === "confirm" ? "confirm" : "detail";
+  return { state: "waiting", resource, target, kind, problem: null };
+}
+
+function unhandled(state: "unknown" | "unreadable", problem: string): EventEvaluation {
+  return { state, resource: null, target: null, kind: null, problem };
+}
+
+/**
+ * Follow-up work of one transaction's events: one work item for each record, however many events are about it,
+ * and one change-log row for each event about something that cannot be read.
+ */
+function createFollowUps(mirror: Mirror, queue: WorkQueue, receivedAtMs: number) {
+  const dirtySeq = mirror.sequence.next();
+  const work = new Map<string, NewWorkItem>();
+  const facts = { receivedAtMs, requestId: null, run: null };
+  const stamp: ReadStamp = { cause: "webhook", sentSeq: dirtySeq, receivedSeq: dirtySeq, ...facts };
+  const addWork = (delivery: Delivery, { resource, target, kind }: EventEvaluation): void => {
+    if (resource === null || target === null || kind === null) return;
+    const key = `${resource} ${target}`;
+    // One event that speaks of a deletion is enough to ask for proof, whatever the others say.
+    const strongest = work.get(key)?.kind === "confirm" ? "confirm" : kind;
+    const reason = delivery.type ?? "event";
+    work.set(key, { kind: strongest, resource, target, lane: "webhook", reason, dirtySeq });
+  };
+  const keepEvent = ({ type, resourceId, body }: Delivery, { resource }: EventEvaluation): void => {
+    if (type === null || resourceId === null || typeof body !== "string") return;
+    const about = resource ?? snakeCase(type.split(".", 1)[0] ?? type);
+    mirror.log.addEvent(stamp, about, resourceId, body);
+  };
+  return {
+    /** Greater than the sequence number of any read sent so far: only a later read answers these events (I4). */
+    dirtySeq,
+    add(delivery: Delivery, evaluation: EventEvaluation): void {
+      if (evaluation.state === "kept") keepEvent(delivery, evaluation);
+      else if (evaluation.state === "waiting") addWork(delivery, evaluation);
+    },
+    /** Queues the work. To be called before the transaction ends. */
+    commit(): void {
+      for (const item of work.values()) queue.add(item);
+    },
+  };
+}
+
+type FollowUps = ReturnType<typeof createFollowUps>;
+
+/** Up to so many events of one transaction get a line each; more are a burst: one line, and the rest at debug. */
+const maxLines = 8;
+
+/** Logs the events of one transaction: new ones at info, those without follow-up work at warn, duplicates at debug. */
+export function logStored(log: Log, company: string, results: readonly ReceivedResult[]): void {
+  const stored = results.filter(({ outcome }) => outcome === "stored");
+  const isBurst = stored.length > maxLines;
+  for (const result of stored) {
+    const isUnhandled = result.state === "unknown" || result.state === "unreadable";
+    const level = isBurst ? "debug" : isUnhandled ? "warn" : "info";
+    // What it means is decided by whoever stores it in the mirror.
+    const what = result.state === undefined ? "an event was received" : "an event was stored";
+    log[level](what, fieldsOf(company, result));
+  }
+  for (const result of results)
+    if (result.outcome === "duplicate")
+      log.debug("a duplicate event was received", fieldsOf(company, result));
+  if (!isBurst) return;
+  const types = [...new Set(stored.map(({ type }) => type))];
+  log.info("events were stored", { company, events: stored.length, first: stored[0]?.eventId, types });
+}
+
+function fieldsOf(company: string, { eventId, type, resource, id, state }: ReceivedResult): LogFields {
+  const facts = { company, webhook_id: eventId, type };
+  return state === undefined ? facts : { ...facts, resource, id, state };
 }

@@ -47,7 +47,6 @@ export const equalityFaults = faultsIn(
     event-of-unknown-type-dropped, I12: an event of a type that the connector does not know is answered and thrown away
       -     if (isNew) {
       +     if (isNew && state !== "unknown") {
-  src/webhook/ingest/follow-ups.ts, found by test/webhook/ingest.test.ts
     event-without-route-not-logged, I12: what happened to a record that has no route stands nowhere
       - if (evaluation.state === "kept") keepEvent(delivery, evaluation);
       + if (evaluation.state === "kept") return;

@@ -71,7 +71,7 @@ export const overlapFaults = faultsIn(
     received-counts-as-sent, I3: a read that was sent before another one's answer came counts as later
       - return { ...read, receivedSeq: mirror.sequence.next(),
       + return { ...read, receivedSeq: read.sentSeq,
-  src/webhook/ingest/follow-ups.ts, found by test/webhook/ingest.test.ts
+  src/webhook/ingest/ingest.ts, found by test/webhook/ingest.test.ts
     event-as-old-as-the-last-read, I4: the read that was sent last before an event counts as its answer
       - const dirtySeq = mirror.sequence.next();
       + const dirtySeq = mirror.sequence.next() - 1;
