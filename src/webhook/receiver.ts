@@ -77,7 +77,7 @@ export class Receiver {
   deliver(admission: AdmittedDelivery, body: Buffer, respond: (answer: Answer) => void): void {
     const { company, ingest, head } = admission;
     let delivery: Delivery | Answer;
-    const isTimed = ingest.form?.kind !== "secret";
+    const isTimed = ingest.form.kind === "signed";
     const isStale = isTimed && !isTimely(head.timestamp, this.options.clock.nowMs());
     try {
       delivery = verified(ingest, body, head);
@@ -174,7 +174,7 @@ function verified(
   body: Buffer,
   { id, signature }: DeliveryHead,
 ): Delivery | Answer {
-  const isPlain = form?.kind === "secret";
+  const isPlain = form.kind === "secret";
   const matches = () =>
     isPlain ? isSecret(signature, keyring.accepted()) : isSigned(body, signature, keyring.accepted());
   if (matches() || (keyring.refresh() && matches())) return readDelivery(body, id, form);

@@ -6,7 +6,7 @@ import { Inbox } from "../../src/state/inbox/inbox.ts";
 import { openMirror, type Mirror } from "../../src/state/mirror.ts";
 import { Runs, type RunMode } from "../../src/state/runs.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
-import { readStored } from "../../src/webhook/ingest/delivery.ts";
+import { readStored, signedForm } from "../../src/webhook/ingest/delivery.ts";
 import { CompanyIngest } from "../../src/webhook/ingest/ingest.ts";
 import { emptyKeyring } from "../../src/webhook/keys/keyring.ts";
 import { openCompany, sync, type Company } from "../support/company/open-company.ts";
@@ -123,7 +123,7 @@ function eventOf(name: string, invoice: number, atMs: number) {
   const id = `0190a0b1-0000-7000-8000-${name.padStart(12, "0")}`;
   const resource = { type: "invoice", id: invoice };
   const event = { id, type: "invoices.updated", occurredAt: isoTime(atMs), resource };
-  return readStored(id, JSON.stringify(event));
+  return readStored(id, JSON.stringify(event), signedForm);
 }
 
 function changed({ db }: Mirror, id: number, note: string): Buffer {

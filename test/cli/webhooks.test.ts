@@ -15,7 +15,7 @@ import { isoTime, minuteMs, systemClock } from "../../src/base/clock.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
 import { serveCommands } from "../../src/host/commands.ts";
 import type { OpenCompany } from "../../src/host/host-context.ts";
-import { readStored } from "../../src/webhook/ingest/delivery.ts";
+import { readStored, signedForm } from "../../src/webhook/ingest/delivery.ts";
 import { CompanyIngest, type ReplayResult } from "../../src/webhook/ingest/ingest.ts";
 import { emptyKeyring } from "../../src/webhook/keys/keyring.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
@@ -164,7 +164,7 @@ async function withInbox(events: readonly string[]) {
   for (const [at, [type, kind, id]] of events.map((one) => one.split(" ")).entries()) {
     const resource = { type: kind, id: Number(id) };
     const body = JSON.stringify({ id: `evt_${at}`, type, occurredAt: isoTime(startMs), resource });
-    ingest.store([readStored(`evt_${at}`, body)], startMs + at * minuteMs);
+    ingest.store([readStored(`evt_${at}`, body, signedForm)], startMs + at * minuteMs);
   }
   return { setup, mirror, ingest };
 }
@@ -236,7 +236,7 @@ describe("replay", () => {
     const box = await boxIn(setup);
     const id = Number(box.mirror.db.prepare("SELECT min(id) FROM clients").pluck().get());
     const body = JSON.stringify({ id: "evt_0", type: "clients.updated", resource: { type: "client", id } });
-    box.ingest.store([readStored("evt_0", body)], startMs);
+    box.ingest.store([readStored("evt_0", body, signedForm)], startMs);
     box.mirror.close();
     expect((await sync()).code).toBe(0);
     expect(await inboxOf(setup)).toMatchObject([{ state: "done", outcome: "unchanged" }]);

@@ -1,30 +1,39 @@
 import { describe, expect, test } from "vitest";
-import { isTimely, readDelivery, readHead, readStored } from "../../src/webhook/ingest/delivery.ts";
+import {
+  isTimely,
+  readDelivery,
+  readHead,
+  readStored,
+  signedForm,
+} from "../../src/webhook/ingest/delivery.ts";
 import { deliveryOf, eventText } from "../support/webhook/webhook.ts";
 
 const nowMs = Date.UTC(2026, 2, 1, 12) + 999;
 const now = Math.floor(nowMs / 1000);
+const headOf = (rawHeaders: readonly string[]) => readHead(rawHeaders, signedForm);
+const parsed = (body: Buffer, headerId: string) => readDelivery(body, headerId, signedForm);
+const stored = (eventId: string, body: string | Buffer) => readStored(eventId, body, signedForm);
 
 describe("the three headers are there, once", () => {
   const whole = ["Webhook-Id", "a", "webhook-timestamp", "1", "WEBHOOK-SIGNATURE", "b", "host", "x"];
 
   test("in any case, in any order, among others", () => {
-    expect(readHead(whole)).toEqual({ id: "a", timestamp: "1", signature: "b" });
+    expect(headOf(whole)).toEqual({ id: "a", timestamp: "1", signature: "b" });
   });
 
   // Fault: webhook | one of the three headers is missing | the request's headers | no delivery
   test.each([0, 2, 4])("without one of them, or with one twice, it is no delivery", (at) => {
-    expect(readHead(whole.toSpliced(at, 2))).toMatchObject({ status: 400 });
-    expect(readHead(whole.toSpliced(at + 1, 1, ""))).toMatchObject({ status: 400 });
-    expect(readHead([...whole, ...whole.slice(at, at + 2)])).toMatchObject({ status: 400 });
+    expect(headOf(whole.toSpliced(at, 2))).toMatchObject({ status: 400 });
+    expect(headOf(whole.toSpliced(at + 1, 1, ""))).toMatchObject({ status: 400 });
+    expect(headOf([...whole, ...whole.slice(at, at + 2)])).toMatchObject({ status: 400 });
   });
 });
 
 test("headers of the same length are others, however often they are sent", () => {
   const others = ["user-agent", "x", "User-Agent", "y", "x-forwarded-proto", "a", "X-Forwarded-Proto", "b"];
   const head = ["webhook-id", "a", "webhook-timestamp", "1", "webhook-signature", "b"];
-  expect(readHead([...others, ...head])).toEqual({ id: "a", timestamp: "1", signature: "b" });
-  expect(readHead(others)).toEqual({ status: 400, why: "no webhook-id header", reason: "missing_header" });
+  expect(headOf([...others, ...head])).toEqual({ id: "a", timestamp: "1", signature: "b" });
+  expect(headOf(others)).toEqual({ status: 400, why: "no webhook-id header", reason: "missing_header" });
 });
 
 describe("the timestamp is a whole number of seconds, 300 away at most", () => {
@@ -74,7 +83,7 @@ describe("what was signed is read as it was written", () => {
     const id = "objednávka-č.1";
     const sent = Buffer.from(id).toString("latin1");
     for (const header of [sent, id])
-      expect(readDelivery(Buffer.from(JSON.stringify({ id })), header)).toMatchObject({ eventId: id });
+      expect(parsed(Buffer.from(JSON.stringify({ id })), header)).toMatchObject({ eventId: id });
   });
 });
 
@@ -89,7 +98,7 @@ describe("only the signed id says which event it is", () => {
     ["null", '{"id":null}', "missing_id"],
     ["a repeated id, of which the last counts", '{"id":"evt-1","id":"evt-2"}', "wrong_id"],
   ])("%s: refused", (_, body, reason) => {
-    expect(readDelivery(Buffer.from(body), "evt-1")).toMatchObject({ status: 400, reason });
+    expect(parsed(Buffer.from(body), "evt-1")).toMatchObject({ status: 400, reason });
   });
 });
 
@@ -110,7 +119,7 @@ describe("I12: signed but unreadable is kept under an id made of its bytes", () 
 
   // Fault: webhook | a signed body that cannot be read | bytes, broken JSON, odd types | kept under an id made of its bytes (I12)
   test.each(unreadable)("%#: %.20s", (text) => {
-    const read = readDelivery(Buffer.from(text), "evt-1");
+    const read = parsed(Buffer.from(text), "evt-1");
     expect(read).toMatchObject({ readable: false, type: null, resourceId: null, body: text });
     expect(read).toMatchObject({ eventId: expect.stringMatching(/^unreadable:[0-9a-f]{64}$/) as string });
   });
@@ -118,18 +127,18 @@ describe("I12: signed but unreadable is kept under an id made of its bytes", () 
   test("the same bytes have the same id, others another, whatever the header says", () => {
     const ids = [...unreadable, "not json either"].map((text) => deliveryOf(text).eventId);
     expect(new Set(ids).size).toBe(ids.length);
-    const [first, second] = ["id", "other"].map((id) => readDelivery(Buffer.from("not json"), id));
+    const [first, second] = ["id", "other"].map((id) => parsed(Buffer.from("not json"), id));
     expect(second).toEqual(first);
   });
 
   test("bytes that are no text are kept as bytes: none of them is replaced", () => {
     const body = Buffer.from('{"id":"evt-1","name":"\xff\xfe"}', "latin1");
-    expect(readDelivery(body, "evt-1")).toMatchObject({ readable: false, body });
+    expect(parsed(body, "evt-1")).toMatchObject({ readable: false, body });
   });
 
   test("a byte order mark makes nothing unreadable", () => {
     const body = `\uFEFF${eventText({ id: "evt-1" })}`;
-    const read = readDelivery(Buffer.from(body), "evt-1");
+    const read = parsed(Buffer.from(body), "evt-1");
     expect(read).toMatchObject({ readable: true, type: "people.updated", body });
   });
 });
@@ -137,13 +146,13 @@ describe("I12: signed but unreadable is kept under an id made of its bytes", () 
 test("a stored event is read the same again", () => {
   for (const text of [eventText(), '{"id":"a","resource":{"id":9007199254740993}}', "not json", "[]"]) {
     const delivery = deliveryOf(text);
-    expect(readStored(delivery.eventId, delivery.body)).toEqual(delivery);
+    expect(stored(delivery.eventId, delivery.body)).toEqual(delivery);
   }
   const bytes = deliveryOf(Buffer.from([0xff]));
-  expect(readStored(bytes.eventId, bytes.body)).toEqual(bytes);
+  expect(stored(bytes.eventId, bytes.body)).toEqual(bytes);
 });
 
 test("what was kept as unreadable stays so, whatever a later version could read", () => {
-  expect(readStored("unreadable:17", '{"id":"a","type":"t"}')).toMatchObject({ readable: false, type: null });
-  expect(readStored("an-unreadable:", '{"id":"a","type":"t"}')).toMatchObject({ readable: true, type: "t" });
+  expect(stored("unreadable:17", '{"id":"a","type":"t"}')).toMatchObject({ readable: false, type: null });
+  expect(stored("an-unreadable:", '{"id":"a","type":"t"}')).toMatchObject({ readable: true, type: "t" });
 });

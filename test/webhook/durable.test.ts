@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
 import { openDatabase } from "../../src/store/database.ts";
+import { signedForm } from "../../src/webhook/ingest/delivery.ts";
 import { firstLine, startProgram } from "../support/program/cli.ts";
 import { about, aReceiver, eventText, keyringOf, post, secret, test } from "../support/webhook/webhook.ts";
 
@@ -86,9 +87,10 @@ describe("a database that fails costs a 503, and the service sends the event aga
 
   // Fault: webhook | an unforeseen error while an event is stored | the receiver's store function | 503, and the server goes on
   test("an error that is no database's is a 503 as well, and the server goes on", async ({ receiver }) => {
-    receiver.put({ keyring: keyringOf(secret), has: () => false, store: take });
+    const failing = { form: signedForm, has: () => false, store: take };
+    receiver.put({ ...failing, keyring: keyringOf(secret) });
     expect((await receiver.deliver()).status).toBe(503);
-    receiver.put({ keyring: { accepted: unwell, refresh: () => false }, has: () => false, store: take });
+    receiver.put({ ...failing, keyring: { accepted: unwell, refresh: () => false } });
     expect((await receiver.deliver()).status).toBe(503);
     receiver.put(receiver.ingest);
     expect((await receiver.deliver()).status).toBe(204);

@@ -51,10 +51,7 @@ const hexDigest = /^[0-9a-fA-F]{64}$/;
 export const signedForm: DeliveryForm = { kind: "signed" };
 
 /** Reads the head; `rawHeaders` as Node gives them: names and values in turn, repeated ones included. */
-export function readHead(
-  rawHeaders: readonly string[],
-  form: DeliveryForm = signedForm,
-): DeliveryHead | Answer {
+export function readHead(rawHeaders: readonly string[], form: DeliveryForm): DeliveryHead | Answer {
   const names = form.kind === "signed" ? headerNames : [form.idHeader, form.secretHeader];
   const values: (string | undefined)[] = [undefined, undefined, undefined];
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -116,11 +113,7 @@ export function signatureOf(body: Uint8Array | string, secret: string | Buffer):
 }
 
 /** Parses a signed body. The event's id is the one in the body, which is signed; the header's must equal it. */
-export function readDelivery(
-  body: Buffer,
-  headerId: string,
-  form: DeliveryForm = signedForm,
-): Delivery | Answer {
+export function readDelivery(body: Buffer, headerId: string, form: DeliveryForm): Delivery | Answer {
   const text = isUtf8(body) ? body.toString() : null;
   const event = text === null ? null : objectIn(text);
   if (form.kind === "secret") return deliveryOf(headerId, event && plainEvent(event, form), text ?? body);
@@ -133,11 +126,7 @@ export function readDelivery(
   return deliveryOf(id, event, text ?? body);
 }
 
-export function readStored(
-  eventId: string,
-  body: string | Buffer,
-  form: DeliveryForm = signedForm,
-): Delivery {
+export function readStored(eventId: string, body: string | Buffer, form: DeliveryForm): Delivery {
   const event = typeof body === "string" && !eventId.startsWith(unreadablePrefix) ? objectIn(body) : null;
   return deliveryOf(eventId, event && form.kind === "secret" ? plainEvent(event, form) : event, body);
 }

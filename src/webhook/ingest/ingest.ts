@@ -41,7 +41,7 @@ export interface ReceivedDelivery {
 }
 
 /** What the receiver needs of a company. A store that waits for another machine gives promises. */
-export interface Ingest extends Pick<CompanyIngest, "keyring">, Partial<Pick<CompanyIngest, "form">> {
+export interface Ingest extends Pick<CompanyIngest, "keyring" | "form"> {
   has(eventId: string): boolean | Promise<boolean>;
   /** As `CompanyIngest.store`: all deliveries or none; one result for each. */
   store(

@@ -18,6 +18,7 @@ export function watchIngest(ingest: CompanyIngest, parts: WatchedParts): Ingest 
   const { choice, acknowledged } = machine;
   return {
     keyring: ingest.keyring,
+    form: ingest.form,
     has: (eventId) => ingest.has(eventId),
     store: (deliveries, receivedAtMs) => {
       const { unstorable } = machine.deliveries;

@@ -8,7 +8,7 @@ import { systemClock, type Clock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/logger.ts";
 import type { EventRule, ConnectorDeclaration } from "../../../src/connector/connector-declaration.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
-import { readDelivery } from "../../../src/webhook/ingest/delivery.ts";
+import { readDelivery, signedForm } from "../../../src/webhook/ingest/delivery.ts";
 import type { Delivery } from "../../../src/state/inbox/inbox.ts";
 import { startServer, type ServerOptions } from "../../../src/server/server.ts";
 import type { Page } from "../../../src/server/response.ts";
@@ -51,7 +51,7 @@ export function about(id: number, type = "people.updated", resourceType = "perso
 /** The same as the receiver takes it apart. */
 export function deliveryOf(text: string | Buffer): Delivery {
   const body = Buffer.from(text);
-  const delivery = readDelivery(body, idIn(body));
+  const delivery = readDelivery(body, idIn(body), signedForm);
   if ("status" in delivery) throw new Error(delivery.why);
   return delivery;
 }
