@@ -4,16 +4,17 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { hourMs } from "../../src/base/clock.ts";
 import { Secret } from "../../src/base/secret.ts";
 import type { SecretPlace } from "../../src/config/secrets.ts";
-import { createKeyring, emptyKeyring } from "../../src/webhook/keys/keyring.ts";
 import {
+  createKeyring,
+  emptyKeyring,
   keyFiles,
   retireKeys,
   openPendingKey,
-  parseRetiredKeys,
+  retiredKeysIn,
   readKey,
   readPendingKey,
   storePendingKey,
-} from "../../src/webhook/keys/key-files.ts";
+} from "../../src/webhook/keys/keyring.ts";
 import { errorOf } from "../support/errors.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 import { DrivenClock } from "../support/virtual/driven-clock.ts";
@@ -265,7 +266,8 @@ test.each([
   ["{}", []],
   ['{"retired":[null,5,{},{"secret":""},{"secret":5},{"secret":"a"}]}', [{ secret: "a", until: null }]],
 ])("retired keys in %s: only what is one", (text, keys) => {
-  expect(parseRetiredKeys(text)).toEqual(keys);
+  writeFileSync(retired, text);
+  expect(retiredKeysIn(retired)).toEqual(keys);
 });
 
 test.each(["{", "null"])("a file of retired keys with %s is not written over: it is named", (text) => {
