@@ -24,10 +24,13 @@ import type { ConnectionCounts } from "../../../server/connections.ts";
 import { fleetOf, postgresUrl, waitForPostgres, type PostgresWait } from "./open-fleet.ts";
 import { commitSnapshot } from "../../../fleet/postgres/catalogue/commit-snapshot.ts";
 import { secretTexts, soleCompany } from "../../../config/companies.ts";
-import { mirrorFiles, settingsOf } from "../../../store/mirror-files.ts";
+import { mirrorFiles, settingsOf, type CompanySettings } from "../../../store/mirror-files.ts";
 import { readSecretFile } from "../../../config/secrets.ts";
-import { proveStore, type FileStore } from "../../../file-store/file-store.ts";
+import { proveStore, putChecked, type FileStore } from "../../../file-store/file-store.ts";
 import { openStore } from "../../../file-store/open-store.ts";
+import { writeRight } from "../../../fleet/ownership/ownership.ts";
+import type { RequestGuard } from "../../../runs/service-connection.ts";
+import { withScratchFolder } from "../../mirror/as-of.ts";
 import type { NodeParts, NodePublishing, NodeSettings } from "../../../fleet/assignment/node-context.ts";
 import { configOfCompany } from "../../../fleet/config/company-document.ts";
 import { publishReports, withReports } from "../../../fleet/reports/publish-reports.ts";
@@ -262,9 +265,11 @@ export async function openNodeParts(
     publish: {
       report: published ? reportPublisher(context, published, tables) : () => Promise.resolve(null),
       exports: (...made) => sendExports(...made, context),
-      month: async (...asked) =>
-        (await import("./fleet-company.ts")).publishMonth(context, published, ...asked),
-      files: async (...owned) => (await import("./fleet-company.ts")).fetchOwnedFiles(context, ...owned),
+      month: (...asked) => publishMonth(context, published, ...asked),
+      files: async (company, guard, fetching) => {
+        const { fetchFilesOf } = await import("../output/after-run-command.ts");
+        return (await fetchFilesOf(scopeOf(context, company, guard, fetching))).isReportDue;
+      },
     },
   };
 }
@@ -295,6 +300,43 @@ function reportPublisher(
       return `it could not be published: ${messageOf(error)}`;
     }
   };
+}
+
+/** A company that a worker owns, as commands know one. Its requests need the permits of its ownership. */
+function scopeOf(given: CommandContext, settings: CompanySettings, guard: RequestGuard, signal: AbortSignal) {
+  const context: CommandContext = {
+    ...given,
+    signal,
+    showing: (step) => step(() => undefined),
+    progress: (_, step) => step(),
+  };
+  return { ...settings, context, guard };
+}
+
+/** Makes the package of a month as `package --zip` does, and stores it. */
+async function publishMonth(
+  given: CommandContext,
+  store: FileStore | null,
+  ...[company, { month, proved }, owner, guard, signal, key]: Parameters<NodePublishing["month"]>
+): ReturnType<NodePublishing["month"]> {
+  if (!store)
+    throw new MirrorError("config", `${owner.node} has no fleet.reports, where packages are stored`);
+  const { packageCompany, proveMonth } = await import("../output/package.ts");
+  const scope = scopeOf(given, company, guard, signal);
+  const proof = proved ? await proveMonth(scope, month) : null;
+  if (proof?.match === false) return `${proof.equal} of ${proof.compared} documents equal the service`;
+  return withScratchFolder(scope, "month", async (out) => {
+    let stored: Awaited<ReturnType<typeof putChecked>> | undefined;
+    const deliver = async (archive: string) => {
+      stored = await putChecked(store, key, archive, writeRight(owner, signal));
+    };
+    const own = { ...scope, moment: null };
+    const { packed } = await packageCompany(own, { zip: true }, month, out, proof, deliver);
+    if (!packed || !stored) return "the mirror changed meanwhile";
+    const { log, position } = packed.hand_over;
+    const { size_bytes: bytes, sha256 } = stored;
+    return { key, log, position, proved, bytes, sha256, without_pdf: packed.withoutPdf };
+  });
 }
 
 async function loadConnector({ connectors }: CommandContext, name: string) {
