@@ -143,15 +143,6 @@ describe("the data folder", () => {
     expect(checkDataDir(deep)).toMatchObject({ status: "ok", detail: `${deep} (will be made)` });
   });
 
-  // Fault: files | a file stands where `data_dir` should be | the path that `check` looks at | a failure with what to do
-  test("that cannot become one, because a file is in the way, fails with what to do", () => {
-    const folder = temporaryFolder({ data: "" });
-    const hint = expect.stringContaining("data_dir") as string;
-    const failed = { status: "fail", detail: `${folder}/data is a file, not a folder`, hint };
-    for (const dataDir of ["data", "data/inner"])
-      expect(checkDataDir(path.join(folder, dataDir))).toMatchObject(failed);
-  });
-
   // Fault: disk | little space is left | the free space that `check` judges | a warning below 1 GB, a failure below 100 MB
   test.each([
     [5_000_000_000, "ok"],

@@ -129,8 +129,6 @@ function failFrom(error: unknown): CheckResult {
 /** Checks that the data folder is there and can be written, or can be created. */
 export function checkDataDir(dataDir: string): CheckResult {
   const present = nearestPresent(dataDir);
-  if (!statSync(present).isDirectory())
-    return fail(`${present} is a file, not a folder`, "move it away, or set data_dir");
   try {
     accessSync(present, constants.W_OK | constants.X_OK);
   } catch (error) {
