@@ -14,8 +14,9 @@ test("nothing that a command prints can move the cursor, colour the screen or tu
     return written.push(text) > 0;
   };
   const output = createOutput({ write, on: () => undefined });
-  await output.result(false, {}, [`company ${hostile}`, "below\nit"]);
-  await output.result(true, { name: hostile }, []);
+  await output.line(`company ${hostile}`);
+  await output.line("below\nit");
+  await output.json({ name: hostile });
   await output.jsonText(JSON.stringify({ name: hostile }));
   expect(written.filter((text) => unsafe.test(text))).toEqual([]);
   expect(written[0]).toBe(String.raw`company Acme\x1b[31m\x1b[2J\x9b1A\u202egpj.exe` + "\n");

@@ -52,10 +52,6 @@ export function createOutput(stream: DataStream) {
     line,
     json,
     jsonText: (text: string) => write(safeJson(text)),
-    result: async (asJson: boolean, document: unknown, lines: readonly string[]) => {
-      if (asJson) return json(document);
-      for (const one of lines) await line(one);
-    },
     /** Columns of the terminal; null where stdout is none. */
     get columns() {
       return stream.isTTY === true ? stream.columns || 80 : null;

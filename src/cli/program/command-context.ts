@@ -54,7 +54,10 @@ export async function openContext(
     globals,
     connector,
     output,
-    print: (document, lines) => output.result(globals.json, document, lines),
+    print: async (document, lines) => {
+      if (globals.json) return output.json(document);
+      for (const line of lines) await output.line(line);
+    },
     log,
     signal,
     config,

@@ -3,7 +3,7 @@ import type { Command as Node, Option } from "commander";
 import { MirrorError } from "../../base/errors.ts";
 import { unknownName } from "../../base/names.ts";
 import type { ProcessEnvironment } from "./command.ts";
-import { rootOf } from "./command-line.ts";
+import { commandTree, rootOf } from "./command-line.ts";
 
 /**
  * Prints the script of a shell, which asks the program itself at every completion, so that it never lags behind, and takes
@@ -12,7 +12,6 @@ import { rootOf } from "./command-line.ts";
 export async function answerCompletion(
   environment: ProcessEnvironment,
   [name = "", ...words]: readonly string[],
-  root: Node,
 ): Promise<string> {
   const shell = shells.find((one) => one === name);
   if (shell === undefined) throw new MirrorError("usage", unknownName("shell", name, shells));
@@ -21,7 +20,7 @@ export async function answerCompletion(
   // bash gives `--format`, `=` and `csv` for `--format=csv`.
   const last = words.at(-1) === "=" ? [""] : [];
   const typed = shell === "bash" ? [...words.filter((word) => word !== "="), ...last] : words;
-  const found = await complete(environment, root, typed);
+  const found = await complete(environment, typed);
   return found.flatMap((one) => (plainWord.test(one[0]) ? [lineFor[shell](...one)] : [])).join("\n");
 }
 
@@ -63,15 +62,12 @@ function namesFrom(
 }
 
 /** What may stand at the cursor, where the last of these words is being typed; empty: the shell completes names of files. */
-async function complete(
-  environment: ProcessEnvironment,
-  root: Node,
-  words: readonly string[],
-): Promise<Candidate[]> {
+async function complete(environment: ProcessEnvironment, words: readonly string[]): Promise<Candidate[]> {
   // `--format=c` is two words, and the first one stays as it is.
   const apart = words.flatMap((word) => /^(--[\w-]+)=(.*)$/s.exec(word)?.slice(1) ?? [word]);
   const typed = apart.at(-1) ?? "";
   const last = words.at(-1) ?? "";
+  const root = commandTree(environment.commands, environment.version);
   const { node, awaiting, operands, given } = placeOf(root, apart.slice(0, -1));
   const names = namesFrom(environment, given);
   const namesOf = async (taker: string) => plain((await names[taker]?.()) ?? []);

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { MirrorError } from "../../base/errors.ts";
 import type { Console } from "../console/console.ts";
 import { createOutput } from "../console/output.ts";
-import { commandTree, readCommandLine, type CommandRequest } from "./command-line.ts";
+import { readCommandLine, type CommandRequest } from "./command-line.ts";
 import type { ProcessEnvironment } from "./command.ts";
 import { codeOfEnding, codeOfError, listenForSignals, type StopSignal } from "./exit-code.ts";
 import { letHeapGrow } from "./own-process.ts";
@@ -40,7 +40,7 @@ export function createInvocation(environment: ProcessEnvironment) {
         else if (request.command.name === "completion") {
           // Asked at each Tab: without config, console and connectors.
           const { answerCompletion } = await import("./completion.ts");
-          text = await answerCompletion(environment, request.input.args, commandTree(commands, version));
+          text = await answerCompletion(environment, request.input.args);
         } else return await perform(environment, request, await openConsole(request.globals), fail);
         if (text !== "") await output.line(text);
         return 0;
