@@ -15,7 +15,7 @@ import { createRunContext, type RunContext } from "../sync/context/run-context.t
 import type { Tally } from "../sync/context/tally.ts";
 import { routeProofs, runRemovals } from "../sync/deletion/deletion.ts";
 import { Engine, type EngineOptions } from "../sync/engine/engine.ts";
-import { childList, sweepWork } from "../sync/plan/list-reads.ts";
+import { childList, listPage } from "../sync/plan/list-reads.ts";
 import type { RetryPolicy } from "../retry/retry-policies.ts";
 import { isLiveRow, type ShownRecord } from "./compare-record.ts";
 
@@ -106,7 +106,7 @@ export class ServiceCopy {
     const order = list.kind === "paged" ? list.params : {};
     // As a quick run asks: the same list with other parameters. Here its answers are read to the end.
     const quick = params && { quick: { kind: "all" as const, params: { ...order, ...params } } };
-    return variants.map((variant) => sweepWork(resource.name, { variant, ...quick }, this.reason().dirtySeq));
+    return variants.map((variant) => listPage(resource.name, { variant, ...quick }, this.reason().dirtySeq));
   }
 
   private reason(): Pick<NewWorkItem, "reason" | "dirtySeq"> {

@@ -8,7 +8,7 @@ import { requestFor, type QuickList } from "../../extract/work-request.ts";
 import { changesOf, variantsOf } from "../../state/sweeps.ts";
 import { listRequests } from "./initial-work.ts";
 import type { Records } from "../../store/tables/stored-records.ts";
-import { sweepWork } from "./list-reads.ts";
+import { listPage } from "./list-reads.ts";
 import type { ParentsPerRun, ScrubPlan } from "./scrub.ts";
 import { formatCount } from "../../base/units.ts";
 
@@ -101,7 +101,7 @@ export async function countRecords(transport: Transport, resource: Resource, par
   let count = 0;
   let showsAll: boolean | undefined;
   for (const variant of variantsOf(resource)) {
-    const work = sweepWork(resource.name, { variant, perPage: 1, ...quick }, 0);
+    const work = listPage(resource.name, { variant, perPage: 1, ...quick }, 0);
     const request = requestFor(resource, { ...work, id: 0, attempts: 0 });
     const { records, paginator } = readList((await transport.send(request)).body, resource.list);
     count += resource.list.kind === "paged" ? pageFacts(paginator, 1).total : records.length;

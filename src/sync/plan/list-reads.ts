@@ -10,16 +10,8 @@ import { childTarget, newestFirst, pageTarget, type NewWorkItem } from "../../st
 import type { AnswerContext, RunContext } from "../context/run-context.ts";
 import type { InvalidError } from "../../connector/service-errors.ts";
 
-type Sweep = Omit<PagePayload, "page">;
+type PageOrFirst = Omit<PagePayload, "page"> & Partial<Pick<PagePayload, "page">>;
 type PageCount = Pick<PageFacts, "pages" | "perPage">;
-
-/**
- * The first page of a list. Pure.
- * Guard: only the functions below queue it.
- */
-export function sweepWork(resource: string, sweep: Sweep, dirtySeq: number): NewWorkItem {
-  return listPage(resource, { ...sweep, page: 1 }, dirtySeq);
-}
 
 /** The rank of a list that takes turns with details; others come before them. */
 const inTurnRank = 1;
@@ -32,7 +24,7 @@ const inTurnRank = 1;
  */
 export function queueSweep(run: RunContext, { resource, variant }: ListRef, inTurn: boolean): void {
   const since = variant === changesVariant ? changesSince(run, resource) : {};
-  const work = sweepWork(resource, { variant, ...since }, run.mirror.sequence.next());
+  const work = listPage(resource, { variant, ...since }, run.mirror.sequence.next());
   run.queue.add({ ...work, rank: inTurn ? inTurnRank : 0 });
 }
 
@@ -55,7 +47,9 @@ export function queueStaleList(run: RunContext, list: ListRef, nowMs: number): v
   queueSweep(run, list, false);
 }
 
-export function listPage(resource: string, payload: PagePayload, dirtySeq: number): NewWorkItem {
+/** A page of a list, the first one unless another is asked for. Pure. */
+export function listPage(resource: string, asked: PageOrFirst, dirtySeq: number): NewWorkItem {
+  const payload = { page: 1, ...asked };
   const { variant, page, quick } = payload;
   const name = quick ? `quick ${variant} ${Object.entries(quick.params).join(" ")}` : variant;
   const target = pageTarget(name, page);

@@ -20,7 +20,7 @@ import { stampWithoutRead, type ReadStamp } from "../../store/apply/read-stamp.t
 import type { ResourceTable } from "../../store/apply/resource-table.ts";
 import { guarded, openDatabase } from "../../store/database.ts";
 import type { OwnRow } from "../../store/own-tables/mirror-tables.ts";
-import { sweepWork } from "../../sync/plan/list-reads.ts";
+import { listPage } from "../../sync/plan/list-reads.ts";
 import { CompanyIngest } from "../../webhook/ingest/ingest.ts";
 import { emptyKeyring } from "../../webhook/keys/keyring.ts";
 import { judgedParts, type JudgedRecord, type JudgeOptions } from "./judge-records.ts";
@@ -175,9 +175,9 @@ function readsOf(mirror: Mirror, resource: Resource, id: RecordId): NewWorkItem[
   const { name, detail, list } = resource;
   const dirtySeq = mirror.sequence.next();
   if (detail !== undefined) return [repairRead(name, id, dirtySeq)];
-  if (list.kind === "single") return [sweepWork(name, { variant: "" }, dirtySeq)];
+  if (list.kind === "single") return [listPage(name, { variant: "" }, dirtySeq)];
   if (list.kind !== "owned")
-    return variantsOf(resource).map((variant) => sweepWork(name, { variant }, dirtySeq));
+    return variantsOf(resource).map((variant) => listPage(name, { variant }, dirtySeq));
   const owners = mirror.records.ownersOf(resource, id);
   return owners.map((owner) => repairRead(owner.resource, owner.id, dirtySeq));
 }
@@ -235,7 +235,7 @@ function replaceOddWork(
   const variant = rest.slice(0, -1).join(":");
   queue.drop(resource.name, `page:${variant}:`);
   listings.close(resource.name, variant);
-  if (variantsOf(resource).includes(variant)) queue.add(sweepWork(resource.name, { variant }, dirtySeq));
+  if (variantsOf(resource).includes(variant)) queue.add(listPage(resource.name, { variant }, dirtySeq));
 }
 
 function repairInbox({ mirror, queue, clock, selected }: LocalParts): void {
