@@ -11,7 +11,6 @@ import {
   pageSizeFor,
   publishFile,
   removeNext,
-  type PublishedFile,
 } from "./report-file.ts";
 import { indexSql } from "./report-layout.ts";
 
@@ -37,7 +36,7 @@ const maxAttempts = 5;
  *
  * @throws MirrorError `locked`, `stopped` or `database`
  */
-export function combineReports(parts: CombineParts): Promise<PublishedFile> {
+export function combineReports(parts: CombineParts) {
   const { combined: file, mode, missing } = parts;
   const reports = parts.reports.toSorted((a, b) => (a.company < b.company ? -1 : 1));
   return publishFile(file, mode, async (isThere) => {

@@ -6,7 +6,7 @@ import { MirrorError } from "../base/errors.ts";
 import { databaseError, guarded, type Db } from "../store/database.ts";
 import { takeWriterLock } from "../store/writer-lock.ts";
 
-export interface PublishedFile {
+interface PublishedFile {
   /** `unchanged`: the report that is there has the same content and was not touched. */
   readonly outcome: "written" | "unchanged";
   readonly file: string;
