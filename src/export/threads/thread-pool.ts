@@ -136,11 +136,8 @@ export class ThreadPool {
 function temporaryObjects({ db }: Snapshot): string[] {
   const objects = "SELECT sql FROM sqlite_temp_master WHERE sql IS NOT NULL ORDER BY rowid";
   const facts = `SELECT format('INSERT INTO temp.${about.name} VALUES (%Q, %Q, %Q)', subject, fact, value) FROM temp.${about.name}`;
-  const [creates, inserts] = [objects, facts].map((sql) => db.prepare(sql).pluck().all() as string[]);
-  return [
-    ...(creates ?? []).map((sql) => sql.replace(/^CREATE (TEMP )?/, "CREATE TEMP ")),
-    ...(inserts ?? []),
-  ];
+  const texts = (sql: string) => db.prepare(sql).pluck().all() as string[];
+  return [...texts(objects).map((sql) => sql.replace(/^CREATE (TEMP )?/, "CREATE TEMP ")), ...texts(facts)];
 }
 
 function ownThread(mirror: string, db: Db): EncodingThread {
