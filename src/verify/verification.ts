@@ -107,10 +107,9 @@ export class Verification {
   private chooseReads(): DeepRead[] {
     const { comparison, parts } = this;
     const { compared, log, random, sample } = parts;
-    const isKnown = (read: DeepRead) =>
-      compared.since !== null && compared.has(read, comparison.lastChangesOf(read));
-    const groups = Map.groupBy(comparison.deepReads, isKnown);
-    const [known, left] = [groups.get(true) ?? [], groups.get(false) ?? []];
+    const { known = [], left = [] } = Object.groupBy(comparison.deepReads, (read) =>
+      compared.since !== null && compared.has(read, comparison.lastChangesOf(read)) ? "known" : "left",
+    );
     for (const { resource, listOf } of known) comparison.countsOf(listOf ?? resource).details += 1;
     this.known = known.length;
     if (this.resumed) log.info("resumed: details that were compared before are not read again", this.resumed);
