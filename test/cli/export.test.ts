@@ -348,6 +348,25 @@ test.each([
   expect(namesIn(cwd)).toEqual(before);
 });
 
+test("who follows one table goes on where what was pruned was of others", async () => {
+  const cwd = await aFolderOfMoments();
+  appendFileSync(path.join(cwd, "config.yaml"), "retention: { changes: 1d }\n");
+  const follower = ["changes", "--follow", "--resource", "units"];
+  const { run, written } = createTestInvocation(follower, { commands, clock: systemClock, cwd });
+  const ended = run();
+  const { stdout } = await runCommand(["changes", "--json", "--resource", "units"], { cwd });
+  const { log, next_since } = JSON.parse(stdout) as { log: string; next_since: number };
+  expect(await runCommand(["prune"], { cwd, env: { TOKEN: "t" } })).toMatchObject({ code: 0 });
+  const mirror = await openMirror(path.join(cwd, "acme.db"), declaration);
+  put(mirror, "units", { id: 1, name: "ks" });
+  mirror.close();
+  const { lines } = await changes(cwd, "--since", `${log}:${next_since}`);
+  expect(lines).toMatchObject([{ resource: "units", record_id: 1 }]);
+  await eventually(() => written.stdout !== "", "the unit");
+  removeMirror(cwd);
+  expect(await ended).toMatchObject({ code: 10, stdout: `${JSON.stringify(lines[0])}\n` });
+});
+
 test("what was pruned is gone: the first day that is left is named, and has the books of then", async () => {
   const cwd = await aFolderOfMoments();
   appendFileSync(path.join(cwd, "config.yaml"), "retention: { changes: 1d }\n");

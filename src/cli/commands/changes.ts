@@ -23,6 +23,7 @@ export const changesCommand: CommandRun<"changes"> = async (context, { options, 
     const { id: log } = readLog(db);
     let seq = start;
     const printNew = async () => {
+      const end = changes.lastSeq();
       for (let some = changes.after(seq, resources); some.length > 0; some = changes.after(seq, resources)) {
         // A JSON document is always finished.
         if (signal.aborted && !globals.json) return;
@@ -31,11 +32,12 @@ export const changesCommand: CommandRun<"changes"> = async (context, { options, 
           seq = change.seq;
         }
       }
+      // What was not asked for is behind, too, and may be removed.
+      seq = Math.max(seq, end);
     };
     if (globals.json) await output.jsonText('{"changes":[');
     await printNew();
-    if (globals.json)
-      await output.jsonText(`],"log":"${log}","next_since":${seq === start ? since.seq : seq}}`);
+    if (globals.json) await output.jsonText(`],"log":"${log}","next_since":${seq}}`);
     if (!follow) return;
     while (!signal.aborted) {
       await clock.sleep(followEveryMs, signal);
