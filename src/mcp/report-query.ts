@@ -76,7 +76,7 @@ function runQuery<T>(db: Db, sql: string, read: (statement: Statement) => T): T 
 }
 
 function refused(what: string): MirrorError {
-  return new MirrorError("usage", what, { hint: "One SELECT over the tables and views that `views` names." });
+  return new MirrorError("usage", what, { hint: "One SELECT over what `views` names, with values in it." });
 }
 
 export type QueryAnswer = ReturnType<typeof answerOf>;

@@ -60,7 +60,7 @@ export function createReportServer(
 }
 
 const descriptions = {
-  views: "What can be asked: views with the question each answers, tables, and questions with their SQL.",
+  views: "Views with the question each answers, tables, and questions with SQL: give each :name a value.",
   describe: "The columns of a table or view: type, meaning, what they refer to.",
   query: "Answers one SELECT in SQLite's dialect: at most 1,000 rows or 50,000 characters, within 5 s.",
   freshness: "From when the report is, and how fresh and whole each table is.",

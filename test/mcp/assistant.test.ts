@@ -49,7 +49,10 @@ test("an assistant finds what can be asked, asks it, and is told as of when and 
   const published = report.prepare("SELECT value FROM _about WHERE fact = 'published_at'").pluck().get();
   const stalest = report.prepare("SELECT min(value) FROM _about WHERE fact = 'fresh_at'").pluck().get();
   const fresh = { as_of: stalest, published_at: published, incomplete_tables: [], left_out_tables: [] };
-  const views = JSON.parse((await call("views")).text) as { views: { name: string; question: string }[] };
+  const views = JSON.parse((await call("views")).text) as {
+    views: { name: string; question: string }[];
+    questions: { sql: string }[];
+  };
   expect(views).toMatchObject(fresh);
   expect(views.views.find(({ name }) => name === "v_receivables")?.question).toMatch(/\?$/);
   const described = JSON.parse((await call("describe", { name: "v_revenue_by_month" })).text) as {
@@ -66,6 +69,13 @@ test("an assistant finds what can be asked, asks it, and is told as of when and 
     expect(columns).toEqual(declared.map((column) => column.name));
   }
   report.close();
+  expect(tools[0]?.description).toContain("give each :name a value");
+  for (const { sql } of views.questions) {
+    expect(await query(sql.replaceAll(/:\w+/g, "'2026-01'"))).toMatchObject(fresh);
+    const isOpen = sql.includes(":");
+    const asked = await call("query", { sql });
+    expect([asked.isError, asked.text.includes("with values in it")]).toEqual([isOpen, isOpen]);
+  }
   expect(await query("SELECT round(sum(total), 2) AS sum FROM invoices")).toMatchObject(fresh);
   expect(JSON.parse((await call("freshness")).text)).toMatchObject(fresh);
   const unknown = { isError: true, text: /no table or view nothing/ };
