@@ -6,6 +6,7 @@ import { knownFakturoid } from "../../connectors/fakturoid/known.ts";
 import { count, look } from "../support/truth/compare.ts";
 import { complaints, load } from "../support/connector/config.ts";
 import { openForTest, type Account } from "../support/company/open-account.ts";
+import { runCommand, temporaryFolder } from "../support/program/cli.ts";
 
 const live = ({ files }: Account, table: string): number[] =>
   look(files.mirror, (db) =>
@@ -133,5 +134,15 @@ describe("the config", () => {
         `config.yaml:7:10: unknown key ${key} in files; no record of this connector has files`,
       ]);
     expect(load(company, options).config.files).toMatchObject({ pdf: false, attachments: false });
+  });
+
+  test("refuses an export in a language that its words have no translation to, before anything runs", async () => {
+    const company = configOf(`    account: a\n    contact: a@b.cz\n${credentials}`);
+    const inSlovak = "exports: [{ format: xlsx, out: files, language: sk }]\n";
+    const cwd = temporaryFolder({ "config.yaml": `${company}${inSlovak}` });
+    const env = { ID: "0123456789", SECRET: "9876543210" };
+    const { code, stderr } = await runCommand(["status"], { cwd, env });
+    const said = expect.stringContaining("config.yaml:7:39: Fakturoid has no translation to sk");
+    expect([code, stderr]).toEqual([2, said]);
   });
 });

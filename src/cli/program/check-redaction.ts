@@ -41,19 +41,25 @@ export function checkRedaction(
     });
 }
 
-/** Throws MirrorError `config`, with the place of each table of `exports` that no mirror has. */
+/** Throws MirrorError `config`, with the place of each table of `exports` that no mirror has, and of each language without words. */
 export function checkExports(
   { config, placeOf }: Pick<LoadedConfig, "config" | "placeOf">,
   declaration: ConnectorDeclaration,
 ): void {
-  const named = config.exports.flatMap(({ tables }, entry) =>
-    (tables ?? []).map((name, at) => ({ name, key: ["exports", entry, "tables", at] })),
-  );
-  if (named.length === 0) return;
+  if (config.exports.length === 0) return;
+  const { title, translations } = declaration;
   const known = namesOf(tablesOfReport(declaration));
-  const wrong = named.filter(({ name }) => !known.includes(name));
-  if (wrong.length === 0) return;
-  const lines = wrong.map(({ name, key }) => `${placeOf(key)}: ${unknownName("table", name, known)}`);
+  const lines = config.exports.flatMap(({ tables, language }, entry) => {
+    const isSpoken = language === "en" || translations?.[language] !== undefined;
+    const place = (...key: (string | number)[]) => placeOf(["exports", entry, ...key]);
+    const unknown = (tables ?? []).flatMap((name, at) =>
+      known.includes(name) ? [] : [`${place("tables", at)}: ${unknownName("table", name, known)}`],
+    );
+    return isSpoken
+      ? unknown
+      : [...unknown, `${place("language")}: ${title} has no translation to ${language}`];
+  });
+  if (lines.length === 0) return;
   throw new MirrorError("config", lines.join("\n"), {
     hint: "`fintoro-mirror schema --tables` lists them all",
   });
