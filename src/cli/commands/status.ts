@@ -34,7 +34,8 @@ export const statusCommand: CommandRun<"status"> = async (context, { options, co
     const lines = [
       ...statusLines(name, status, nowMs, output.columns),
       ...handOvers.flatMap(({ month, at, changed }) => {
-        const since = `${month} was handed over on ${at.slice(0, 10)}; ${counted(changed, "document")} changed since`;
+        const day = localDate(Date.parse(at), config.schedule.timezone);
+        const since = `${month} was handed over on ${day}; ${counted(changed, "document")} changed since`;
         return changed > 0 ? [`  ${since}: \`package --month ${month}\``] : [];
       }),
       ...Object.values(answers ?? {}).map((sentence) => `  ${sentence}`),

@@ -108,7 +108,7 @@ export function packageCompany(
       throw new MirrorError("database", `${notWhole}: ${incomplete.join(", ")}`);
     const { pdfs, withoutPdf } = await pdfsOf(scope, documents, deliver === null);
     const workbook = `${company}-${month}.xlsx`;
-    const handedOver = since?.since.at.slice(0, 10) ?? null;
+    const handedOver = since && localDate(Date.parse(since.since.at), scope.config.schedule.timezone);
     const facts = { company, month, workbook, pdfs: pdfs.length, since: handedOver, ...periodOfMonth(month) };
     const changed = [...new Set((since?.changes.changed ?? []).map((row) => String(row["document"])))];
     const said = certificate.flatMap(({ title, columns }) => ["", title, ...columns.map(({ doc }) => doc)]);
