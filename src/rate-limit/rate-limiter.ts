@@ -7,6 +7,7 @@ import { Notifier } from "../base/notifier.ts";
 import { WaitQueue } from "../base/semaphore.ts";
 import { transportDefaults } from "../connector/transport.ts";
 import { admit, budgetViewOf } from "./admission.ts";
+import { seenLately } from "./foreign-use.ts";
 import { applyLoss, defaultRules } from "./state.ts";
 import type { Flight, RateLimitState, Rules, RateLimitStore } from "./state.ts";
 import type { RateLimiter, Permit } from "./permit.ts";
@@ -124,7 +125,7 @@ function logChange(log: Log, before: RateLimitState, after: RateLimitState, nowM
       wait_ms: Math.round((after.refusals.pausedUntil ?? nowMs) - nowMs),
       in_a_row: after.refusals.inARow,
     });
-  if (after.others.until !== null && (before.others.until ?? 0) < nowMs)
+  if (seenLately(after, nowMs) && !seenLately(before, nowMs))
     log.info("other programs use this company's request budget too: the reserve is left to them");
   if (after.limit !== before.limit) log.debug("the service states its limit", { limit: after.limit });
 }

@@ -175,7 +175,7 @@ describe("the view of the budget", () => {
     expect(rateLimiter.view()).toEqual({ limit: 3, granted: 3, remaining: 0, waitMs: 30_100 });
   });
 
-  test("a refusal and other programs are logged once", async () => {
+  test("a refusal is logged once, and so are other programs each time they come", async () => {
     const { rateLimiter, log, clock } = startRateLimiter();
     (await rateLimiter.admit("list")).answered(429, { ...silent, retryAfterS: 3 });
     expect(log.lines).toMatchObject([
@@ -186,12 +186,21 @@ describe("the view of the budget", () => {
       },
       { level: "info", message: expect.stringContaining("other programs") as string },
     ]);
-    const next = rateLimiter.admit("list");
-    await clock.advance(4_000);
-    (await next).answered(200, left(3));
-    expect(log.lines.filter(({ message }) => message.includes("other programs"))).toHaveLength(1);
+    const others = () => log.lines.filter(({ message }) => message.includes("other programs"));
+    const answered = async (afterMs: number, remaining: number) => {
+      const permit = rateLimiter.admit("list");
+      await clock.advance(afterMs);
+      (await permit).answered(200, left(remaining));
+    };
+    await answered(4_000, 3);
+    expect(others()).toHaveLength(1);
     // The reserve of a tenth is theirs.
     expect(rateLimiter.view().granted).toBe(9);
+    await clock.advance(660_000);
+    for (const remaining of [9, 8, 7]) await answered(100, remaining);
+    expect([others().length, rateLimiter.view().granted]).toEqual([1, 10]);
+    await answered(100, 2);
+    expect(others()).toHaveLength(2);
   });
 });
 
