@@ -274,7 +274,8 @@ export class Comparison {
     const owner = resourceNamed(this.view.declaration, resource);
     const lists =
       listOf === null ? this.view.table(resource).plan.owned.map((one) => one.resource) : [listOf];
-    const records = lists.flatMap((name) => {
+    const compared = lists.filter((name) => this.counts.has(name));
+    const records = compared.flatMap((name) => {
       const listed = resourceNamed(this.view.declaration, name);
       const { list } = listed;
       const link = list.kind === "parents" && list.parents.find((one) => one.resource === resource);

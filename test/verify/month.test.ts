@@ -126,6 +126,11 @@ test("a month of which the config leaves a kind of documents out is not called e
   const { code, report } = await verifyMonth(company, month);
   const uncompared = [{ resource: "invoices", id: null, message: "the config leaves it out" }];
   expect([code, report]).toMatchObject([3, { match: false, differences: [], uncompared }]);
+  writeServeConfig(company, "resources: { exclude: [credit_notes, document_payments] }");
+  const other = await verifyMonth(company, month);
+  expect(other.report.compared).toBeGreaterThan(0);
+  // Those with payments, too.
+  expect([other.code, other.report.equal]).toEqual([3, other.report.compared]);
 });
 
 // Fault: service | the list of a month's days is refused | its route | the month is not called equal, exit 3
