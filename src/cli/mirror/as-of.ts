@@ -11,12 +11,6 @@ import { OverlayOutdated } from "../../store/snapshot/overlay.ts";
 import { takeWriterLock } from "../../store/writer-lock.ts";
 import { readExisting, type CompanyScope } from "./company-scope.ts";
 
-/** A company's scope whose mirror is an overlay as of an earlier moment. Its other files are those of now. */
-export interface ScopeAsOf extends CompanyScope {
-  /** Null: the mirror is the live one. */
-  readonly moment: MirrorMoment | null;
-}
-
 /**
  * Runs `work` on the mirror as it was at the moment asked for, or as it is. On a terminal a line says what is done.
  *
@@ -25,9 +19,9 @@ export interface ScopeAsOf extends CompanyScope {
 export async function withMoment<T>(
   scope: CompanyScope,
   asked: AskedMoment | undefined,
-  work: (scope: ScopeAsOf) => Promise<T>,
+  work: (scope: CompanyScope) => Promise<T>,
 ): Promise<T> {
-  if (!asked) return work({ ...scope, moment: null });
+  if (!asked) return work(scope);
   const { declaration, files, context } = scope;
   const at = { nowMs: context.clock.nowMs(), timezone: scope.config.schedule.timezone };
   const moment = await readExisting(scope, (db) => findMoment(db, asked, at));
@@ -38,12 +32,12 @@ export async function withMoment<T>(
 /** Runs `work` on an overlay of the mirror that shows all versions of each table's rows. */
 export async function withHistory<T>(
   scope: CompanyScope,
-  work: (scope: ScopeAsOf) => Promise<T>,
+  work: (scope: CompanyScope) => Promise<T>,
 ): Promise<T> {
   const { declaration, files, context } = scope;
   await readExisting(scope, () => null);
   const make = (overlay: string) => overlayWithHistory(files.mirror, overlay, declaration, context);
-  return overScope(scope, "reading its history", make, (all) => work({ ...all, moment: null }));
+  return overScope(scope, "reading its history", make, work);
 }
 
 function overScope<T>(

@@ -5,6 +5,7 @@ import type { CompanyConfig, Config } from "../../config/config.ts";
 import { settingsOf, type CompanySettings } from "../../store/mirror-files.ts";
 import type { Transport } from "../../connector/transport.ts";
 import { connectService, type RequestGuard } from "../../runs/service-connection.ts";
+import type { MirrorMoment } from "../../state/as-of/moment.ts";
 import { openMirror, type Mirror } from "../../state/mirror.ts";
 import { databaseError, type Db } from "../../store/database.ts";
 import { openReadable } from "../../store/migrations/migrate.ts";
@@ -20,6 +21,8 @@ export interface CompanyScope extends CompanySettings {
   readonly context: CommandContext;
   /** Of requests to the service, in a worker. */
   readonly guard?: RequestGuard;
+  /** Of the mirror, where that is an overlay; the other files are those of now. @default the mirror is the live one */
+  readonly moment?: MirrorMoment;
 }
 
 /** The companies that a command works on: all, or those named by `--company`; of them those of a shard. Throws `usage`. */

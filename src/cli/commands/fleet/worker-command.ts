@@ -330,8 +330,7 @@ async function publishMonth(
     const deliver = async (archive: string) => {
       stored = await putChecked(store, key, archive, writeRight(owner, signal));
     };
-    const own = { ...scope, moment: null };
-    const { packed } = await packageCompany(own, { zip: true }, month, out, proof, deliver);
+    const { packed } = await packageCompany(scope, { zip: true }, month, out, proof, deliver);
     if (!packed || !stored) return "the mirror changed meanwhile";
     const { log, position } = packed.hand_over;
     const { size_bytes: bytes, sha256 } = stored;

@@ -12,7 +12,7 @@ import { ownRight } from "../../../file-store/file-store.ts";
 import { openObjectStore, readTarget } from "../../../file-store/s3-store.ts";
 import type { AskedMoment } from "../../../base/ids.ts";
 import type { ShowLine } from "../../../log/progress.ts";
-import { withHistory, withMoment, withScratchFolder, type ScopeAsOf } from "../../mirror/as-of.ts";
+import { withHistory, withMoment, withScratchFolder } from "../../mirror/as-of.ts";
 import { warnIfIncomplete, type CompanyScope } from "../../mirror/company-scope.ts";
 import type { CommandContext } from "../../program/command.ts";
 import type { CommandOptions, CommandRun } from "../../program/command-table.ts";
@@ -71,16 +71,16 @@ export async function exportCompany(scope: CompanyScope, { asOf, ...asked }: Com
 }
 
 async function exportScope(
-  { moment, ...scope }: ScopeAsOf,
+  scope: CompanyScope,
   { out, to, ...asked }: Omit<CompanyExport, "asOf">,
   /** Where the files are found. */
   root = out,
 ): Promise<CompanyResult> {
   if (out === null)
     return withScratchFolder(scope, "upload", (folder) =>
-      exportScope({ ...scope, moment }, { ...asked, to, out: folder }, to?.replace(/\/$/, "")),
+      exportScope(scope, { ...asked, to, out: folder }, to?.replace(/\/$/, "")),
     );
-  const { context, config } = scope;
+  const { context, config, moment } = scope;
   const { name: company } = scope.company;
   const { clock, signal } = context;
   const store = to === null ? null : openObjectStore(to, context);
@@ -92,7 +92,7 @@ async function exportScope(
       show(() => `${company}: sending file ${done + 1} of ${of}: ${file}`);
     const ofMs = moment ? Date.parse(moment.at) : clock.nowMs();
     const reportDate = localDate(ofMs, config.schedule.timezone);
-    const exported = await exportTables(exportParts({ ...scope, moment }, reportDate), request, {
+    const exported = await exportTables(exportParts(scope, reportDate), request, {
       onProgress,
     });
     const uploaded = store && (await uploadExport(store, out, exported, ownRight(signal), onFile));
@@ -113,12 +113,13 @@ async function exportScope(
 }
 
 export function exportParts(
-  { context, declaration, config, files, moment }: ScopeAsOf,
+  { context, declaration, config, files, moment }: CompanyScope,
   reportDate: string,
 ): ExportParts {
   const { clock, version, signal } = context;
   const { redact } = config.report;
-  return { mirror: files.mirror, declaration, clock, version, reportDate, redact, moment, signal };
+  const { mirror } = files;
+  return { mirror, declaration, clock, version, reportDate, redact, moment: moment ?? null, signal };
 }
 
 function belowPrefix({ written, unchanged, removed }: Uploaded, to: string): Uploaded {

@@ -19,7 +19,7 @@ import {
 import type { ExportRequest } from "../../../export/plan/export-request.ts";
 import { assertPackable, periodOfMonth } from "../../../export/plan/period.ts";
 import type { MonthFindings } from "../../../verify/findings.ts";
-import { withMoment, withScratchFolder, type ScopeAsOf, withOverlay } from "../../mirror/as-of.ts";
+import { withMoment, withScratchFolder, withOverlay } from "../../mirror/as-of.ts";
 import { type CompanyScope, readExisting } from "../../mirror/company-scope.ts";
 import type { CommandOptions, CommandRun } from "../../program/command-table.ts";
 import { forEachCompany, type CompanyResult } from "../../runs/each-company.ts";
@@ -40,7 +40,7 @@ export const packageCommand: CommandRun<"package"> = (context, { options, config
     if (!proved) return withMoment(scope, asOf, (then) => packageCompany(then, options, month, out, null));
     const proof = await proveMonth(scope, month);
     return proof.match
-      ? packageCompany({ ...scope, moment: null }, options, month, out, proof)
+      ? packageCompany(scope, options, month, out, proof)
       : notProved(scope, proof, `\`verify --month ${month} --repair\` reads again what differs`);
   };
   return forEachCompany(context, config, pack, { isPartial: true });
@@ -84,7 +84,7 @@ const mostAttempts = 5;
  *   the service and of the delivery
  */
 export function packageCompany(
-  scope: ScopeAsOf,
+  scope: CompanyScope,
   { zip: isZipped, changesSince }: Partial<CommandOptions<"package">> & { readonly zip: boolean },
   month: string,
   out: string,
@@ -152,7 +152,7 @@ export function packageCompany(
 
 /** Tables that the workbook shows of which some may be missing. A proof, and a moment that was asked for, need no run after the month's end. */
 function notReadWhole(
-  { context: { clock }, config, declaration, resources, moment }: ScopeAsOf,
+  { context: { clock }, config, declaration, resources, moment }: CompanyScope,
   { sheets }: MonthPackage,
   month: string,
   { completeness }: ExportResult,
@@ -164,7 +164,7 @@ function notReadWhole(
   return [...completeness].flatMap(([name, { isComplete, wholeAt }]) => {
     const isLeftOut = !resources.some((one) => one.name === name);
     const isOld = mustFollow && wholeAt !== null && !isOver(Date.parse(wholeAt));
-    const isWhole = isComplete && (moment !== null || !(isLeftOut || isOld));
+    const isWhole = isComplete && (moment !== undefined || !(isLeftOut || isOld));
     return read.has(name) && !isWhole ? [name] : [];
   });
 }
@@ -178,7 +178,7 @@ function gapsOf(withoutPdf: readonly string[], incomplete: readonly string[]): s
 
 /** The sheets of a month, with those of what changed since it was handed over where anything did. */
 async function exportMonth(
-  scope: ScopeAsOf,
+  scope: CompanyScope,
   monthPackage: MonthPackage,
   month: string,
   scratch: string,
@@ -225,7 +225,7 @@ async function exportSheets(
   const period = periodOfMonth(month);
   let documents: readonly MonthDocument[] = [];
   const shown = { ...declaration, views: [...(declaration.views ?? []), ...sheets] };
-  const parts = exportParts({ ...scope, declaration: shown, moment: null }, period.to);
+  const parts = exportParts({ ...scope, declaration: shown, moment: undefined }, period.to);
   const request: ExportRequest = {
     format: "xlsx",
     out,
@@ -245,7 +245,7 @@ async function exportSheets(
 }
 
 /** The PDFs of documents, under their archived names without year and month. A service that is away costs the missing ones. */
-async function pdfsOf(scope: ScopeAsOf, documents: readonly MonthDocument[], isStoredEnough: boolean) {
+async function pdfsOf(scope: CompanyScope, documents: readonly MonthDocument[], isStoredEnough: boolean) {
   const refs = documents.map(({ ref }) => ref);
   const found = scope.moment
     ? await storedFilesOf(scope, refs)
@@ -319,7 +319,7 @@ interface SinceHandOver {
  * @throws MirrorError `usage` where the change log does not reach back to the moment asked for
  */
 async function sinceHandOver(
-  scope: ScopeAsOf,
+  scope: CompanyScope,
   monthPackage: MonthPackage,
   month: string,
   asked: AskedMoment | undefined,
@@ -332,7 +332,7 @@ async function sinceHandOver(
   const moments = await readExisting({ ...scope, files: ofNow }, (db) => {
     if (asked) return [findMoment(db, asked, at)];
     return handOversOf(db, month)
-      .filter(({ seq }) => moment === null || seq <= moment.seq)
+      .filter(({ seq }) => !moment || seq <= moment.seq)
       .slice(-2)
       .toReversed()
       .flatMap(({ seq, at: handedOver }) => {

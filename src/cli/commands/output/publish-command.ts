@@ -8,7 +8,7 @@ import { combineReports } from "../../../report/combine-reports.ts";
 import { datasetteMetadata } from "../../../report/datasette.ts";
 import { publishReport } from "../../../report/publish-report.ts";
 import { reportStep } from "../../../status/after-run-record.ts";
-import { momentName, withMoment, type ScopeAsOf } from "../../mirror/as-of.ts";
+import { momentName, withMoment } from "../../mirror/as-of.ts";
 import { companyScopes, warnIfIncomplete, type CompanyScope } from "../../mirror/company-scope.ts";
 import type { CommandContext } from "../../program/command.ts";
 import type { CommandOptions, CommandRun } from "../../program/command-table.ts";
@@ -27,14 +27,14 @@ export const publishCommand: CommandRun<"publish"> = (context, { options, config
 export function publishCompany(scope: CompanyScope, request: Partial<CommandOptions<"publish">> = {}) {
   const { asOf } = request;
   if (asOf) return withMoment(scope, asOf, (then) => publishScope(then, request));
-  return recorded(scope, reportStep, () => publishScope({ ...scope, moment: null }, request));
+  return recorded(scope, reportStep, () => publishScope(scope, request));
 }
 
 async function publishScope(
-  { moment, ...scope }: ScopeAsOf,
+  scope: CompanyScope,
   { force = false, datasette = false, asOf }: Partial<CommandOptions<"publish">>,
 ): Promise<CompanyResult> {
-  const { context, declaration, config, files } = scope;
+  const { context, declaration, config, files, moment = null } = scope;
   const { name: company } = scope.company;
   const { clock, version, signal } = context;
   const { timezone } = config.schedule;
