@@ -202,7 +202,7 @@ function paceText(view: ProgressView): string {
 }
 
 /** The plan of a run in one line: requests and minutes at the budget that the service grants. Pure. */
-export function planText(view: ProgressView): string {
+function planText(view: ProgressView): string {
   const { budget, windowMs, company } = view;
   const left = etaMs(view);
   const { lists = 0, details = 0 } = view.ahead ?? {};

@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import type { Clock } from "../../src/base/clock.ts";
 import type { BudgetView } from "../../src/rate-limit/permit.ts";
 import {
-  planText,
   progressBlock,
   withLine,
   withProgress,
@@ -167,29 +166,26 @@ function shownAt(isTerminal: boolean) {
   return { clock, terminal, records, options };
 }
 
-describe("the plan", () => {
+/** What is logged of the plan of a run that looks so, one view after the other. */
+async function plansOf(...views: readonly ProgressView[]) {
+  const { clock, records, options } = shownAt(false);
+  let taken = 0;
+  const work = async () => {
+    while (taken < views.length) await clock.sleep(1_000);
+  };
+  await withProgress(options, () => views.slice(taken, ++taken), work);
+  return records().filter(({ msg }) => String(msg).includes("requests to make"));
+}
+
+test("the plan of a run is logged once, as soon as every list has shown its length: requests and time at the granted budget", async () => {
   const ready = view({ queued: 40, requests: 20, ahead, budget: budget(120, 63) });
-
-  test("names requests and time at the budget that the service grants", () => {
-    expect(planText(ready)).toBe(
-      "acme: about 3,630 requests to make, about 30m 00s at 120 in 1m 00s (30 for lists, 3,600 for details)",
-    );
-    const night = { ...ready, queued: 30, ahead: { ...ahead, details: 0 } };
-    const listsOnly = "about 30 requests to make, less than a minute at 120 in 1m 00s (30 for";
-    expect(planText(night)).toContain(listsOnly);
-  });
-
-  test("is logged once for each run, as soon as every list has shown its length", async () => {
-    const { clock, records, options } = shownAt(false);
-    const views = [view({ ...ready, ahead: { ...ahead, isKnown: false } }), ready, ready, ready];
-    let taken = 0;
-    const work = async () => {
-      while (taken < views.length) await clock.sleep(1_000);
-    };
-    await withProgress(options, () => [views[taken++] ?? ready], work);
-    const plans = records().filter(({ msg }) => String(msg).includes("requests to make"));
-    expect(plans).toMatchObject([{ requests: 3630, eta_ms: 1_800_000 }]);
-  });
+  const unknown = { ...ready, ahead: { ...ahead, isKnown: false } };
+  const msg =
+    "acme: about 3,630 requests to make, about 30m 00s at 120 in 1m 00s (30 for lists, 3,600 for details)";
+  const plan = { msg, requests: 3630, eta_ms: 1_800_000 };
+  expect(await plansOf(unknown, ready, ready, ready)).toMatchObject([plan]);
+  const [night] = await plansOf({ ...ready, queued: 30, ahead: { ...ahead, details: 0 } });
+  expect(night?.["msg"]).toContain("30 requests to make, less than a minute at 120 in 1m 00s (30 for lists)");
 });
 
 describe("a long run", () => {
