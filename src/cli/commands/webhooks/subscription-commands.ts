@@ -297,7 +297,7 @@ function nextStepText(
  * its secrets, so that errors redact it.
  * @throws MirrorError `usage` when the variable is not set
  */
-export function withToken(scope: CompanyScope, variable: string | undefined): CompanyScope {
+function withToken(scope: CompanyScope, variable: string | undefined): CompanyScope {
   if (variable === undefined) return scope;
   const { env, onSecrets } = scope.context;
   const token = Object.hasOwn(env, variable) ? (env[variable] ?? "").trim() : "";
