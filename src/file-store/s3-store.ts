@@ -214,7 +214,7 @@ export function readTarget(text: string): { readonly bucket: string; readonly pr
   const prefix = (match?.[2] ?? "").replace(/^\/+|\/+$/g, "");
   if (match?.[1] && !prefix.split("/").includes("..")) return { bucket: match[1], prefix };
   throw new MirrorError("usage", `"${text}" is not an address in an object store`, {
-    hint: "Write s3://BUCKET or s3://BUCKET/PREFIX.",
+    hint: "Write s3://BUCKET or s3://BUCKET/PREFIX; a day for `export --to` is such as 2026-10-31.",
   });
 }
 

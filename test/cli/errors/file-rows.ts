@@ -86,6 +86,7 @@ export const fileRows: readonly ErrorRow[] = [
     "books 10 | a restore from no archive | restore --from books | this is no copy of a mirror | books | Name the folder that `backup --to` wrote",
     "mirror 10 | an export where nothing can be written | export invoices --out /proc/x | there is no such file or folder | /proc/x | Check the path",
     "mirror 2 | an export to S3 without a key | export invoices --to s3://books/x | the object store needs | AWS_ACCESS_KEY_ID | Also: AWS_REGION",
+    'mirror 2 | a day that no month has | export invoices --to 2026-02-30 | is not an address in an object store | "2026-02-30" | a day for `export --to` is such as 2026-10-31',
     'mirror 2 | an address of S3 with a slip | export invoices --to s3:/books | is not an address in an object store | "s3:/books" | Write s3://BUCKET or s3://BUCKET/PREFIX',
     "mirror 10 | a port that is taken | serve --listen 127.0.0.1:{busy} | cannot listen on 127.0.0.1: | EADDRINUSE | choose another",
     "bucket 1 | a bucket that does not exist | export invoices --to s3://others/x | the object store refused | x/acme/ | Check the bucket's name",
