@@ -32,6 +32,7 @@ process.on("message", (question: Question) => {
   const reply = replyTo(question);
   process.send?.({ ...reply, isSpent: process.memoryUsage.rss() > spentBytes });
 });
+process.send?.("ready");
 
 function replyTo({ report, shown, mirrored, sql }: Question): ThreadReply<QueryAnswer> {
   try {

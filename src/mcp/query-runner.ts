@@ -1,4 +1,5 @@
 import { fork, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import { MirrorError } from "../base/errors.ts";
 import { Semaphore } from "../base/semaphore.ts";
 import { errorOfReply, threadFile } from "../base/threads.ts";
@@ -12,11 +13,16 @@ const program = threadFile(new URL("./query-process.ts", import.meta.url));
 export class QueryRunner {
   private readonly turn = new Semaphore(1);
   private child: ChildProcess | null = null;
+  /** The process listens, or has ended. */
+  private ready: Promise<unknown> = Promise.resolve();
 
   /** @throws MirrorError `usage`: it is no query, or takes too long or too much; `database` */
   async answer(question: Question): Promise<QueryAnswer> {
     using _ = await this.turn.acquire();
-    return await this.ask((this.child ??= this.start()), question);
+    const child = (this.child ??= this.start());
+    // On a busy machine it starts slowly: that is no time of the query.
+    await this.ready;
+    return await this.ask(child, question);
   }
 
   private async ask(child: ChildProcess, question: Question): Promise<QueryAnswer> {
@@ -25,7 +31,10 @@ export class QueryRunner {
     const { promise: reply, resolve } = Promise.withResolvers<QueryReply | null>();
     const onExit = () => resolve(null);
     try {
-      child.once("message", resolve).once("exit", onExit).send(question);
+      child.once("message", resolve).once("exit", onExit);
+      child.send(question, (error) => {
+        if (error) onExit();
+      });
       const said = await reply;
       if (said === null) {
         const what = isLate ? `takes longer than ${deadlineMs / 1000} s` : "needs too much memory";
@@ -48,6 +57,7 @@ export class QueryRunner {
     child.once("exit", () => {
       if (this.child === child) this.child = null;
     });
+    this.ready = Promise.race([once(child, "message"), once(child, "exit")]);
     return child;
   }
 

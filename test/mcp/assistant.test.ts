@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import Database from "better-sqlite3";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { QueryRunner } from "../../src/mcp/query-runner.ts";
 import { liveIds } from "../support/verify/verify.ts";
 import { openCompany, sync, type Company } from "../support/company/open-company.ts";
@@ -128,6 +128,15 @@ test("all companies are answered from the combined report, which says which comp
   const { query } = await connect("--combined");
   const rows = [["acme", liveIds(company, "invoices").length]];
   expect(await query("SELECT company, count(*) FROM invoices GROUP BY 1")).toMatchObject({ rows });
+});
+
+test("a process that starts slowly, as on a busy machine, is waited for: that is no time of the query", async () => {
+  vi.stubEnv("NODE_OPTIONS", "--import=data:text/javascript,await(new(Promise)(r=>setTimeout(r,6000)))");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  using runner = new QueryRunner();
+  const report = `${company.folder}/acme.report.db`;
+  const { rows } = await runner.answer({ report, shown: {}, mirrored: [], sql: "SELECT 1" });
+  expect(rows).toEqual([[1]]);
 });
 
 // Fault: process | a message of an assistant is larger than 10 MB | standard input | the command ends with exit code 1, and does not wait deaf
