@@ -47,8 +47,10 @@ async function expectWhole(company: Company): Promise<void> {
 const requestsFor = (company: Company) =>
   company.proxy.asked.filter(({ path: asked }) => /\/(?:pdf|attachments)$/.test(asked)).length;
 
-test("every document, receipt and event with attachments gets its files, under names that people read", async () => {
+test("every document, receipt and event with attachments gets its files, under names that people read; a changed document is fetched again, and its older version stays; one that gets the name of another takes not its file: the id is added to its own", async () => {
   const company = await aCompanyWithFiles();
+  await run(company, "files", "--month", "1999-01");
+  expect(filesIn(company)).toEqual([]);
   expect(await run(company, "files")).toMatchObject({ code: 0, acme: { outcome: "complete", pending: 0 } });
   const files = filesIn(company);
   for (const table of ["invoices", "credit_notes", "orders", "warehouse_inbound_receipts"])
@@ -60,23 +62,16 @@ test("every document, receipt and event with attachments gets its files, under n
   );
   for (const { path: file, sha256: known, size_bytes } of files)
     expect([hashAt(company, file), statSync(at(company, file)).size], file).toEqual([known, size_bytes]);
-  const [invoice] = filesIn(company, "document = 'invoices'");
-  const named = `SELECT strftime('%Y/%m/invoices/', issue_date) || number || ' ' || client_name || '.pdf'
-    FROM invoices WHERE id = ?`;
-  const place = look(company.file, (db) => db.prepare(named).pluck().get(invoice?.document_id));
-  expect(invoice?.path).toBe(place);
-  await expectWhole(company);
-  const before = requestsFor(company);
-  expect(await run(company, "files")).toMatchObject({ code: 0, acme: { written: 0, requests: 0 } });
-  expect(requestsFor(company)).toBe(before);
-});
-
-test("a changed document is fetched again, and its older version stays; one that gets the name of another takes not its file: the id is added to its own", async () => {
-  const company = await aCompanyWithFiles();
-  await run(company, "files", "--month", "1999-01");
-  expect(filesIn(company)).toEqual([]);
-  await run(company, "files");
   const [before, first, second] = filesIn(company, "document = 'invoices'");
+  const placeSql = `SELECT strftime('%Y/%m/invoices/', issue_date) || number || ' ' || client_name || '.pdf'
+    FROM invoices WHERE id = ?`;
+  const place = look(company.file, (db) => db.prepare(placeSql).pluck().get(before?.document_id));
+  expect(before?.path).toBe(place);
+  await expectWhole(company);
+  const asked = requestsFor(company);
+  expect(await run(company, "files")).toMatchObject({ code: 0, acme: { written: 0, requests: 0 } });
+  expect(requestsFor(company)).toBe(asked);
+
   const { control } = company.sandbox;
   control.alter("invoices", Number(before?.document_id), { issueDate: "2026-02-03" });
   const named = control.snapshot().get("invoices")?.get(Number(first?.document_id));

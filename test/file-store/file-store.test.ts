@@ -4,6 +4,7 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { MirrorError } from "../../src/base/errors.ts";
+import type { ContentFacts } from "../../src/base/files/hashed-file.ts";
 import { fetchChecked, putChecked, readText, type FileStore } from "../../src/file-store/file-store.ts";
 import { openStore } from "../../src/file-store/open-store.ts";
 import { rejectionOf } from "../support/errors.ts";
@@ -70,16 +71,17 @@ describe.each(storeKinds)("a store: %s", (kind) => {
     const text = Buffer.from("a text");
     await put(text);
     await put(large, aFile(large));
-    await put(text, aFile(text));
-    expect(await readText(store, "acme/data", signal)).toBe("a text");
-    const expected = await put(large);
-    expect(await readText(store, "acme/other", signal)).toBeNull();
     const target = path.join(tempFolder(), "fetched");
-    const fetch = (key: string) => fetchChecked(store, key, expected, target, signal, damaged);
-    await fetch("acme/data");
+    const fetch = (key: string, expected: ContentFacts) =>
+      fetchChecked(store, key, expected, target, signal, damaged);
+    await fetch("acme/data", await put(large));
     expect(readFileSync(target).equals(large)).toBe(true);
+    const expected = await put(text, aFile(text));
+    expect(await readText(store, "acme/data", signal)).toBe("a text");
+    expect(await readText(store, "acme/other", signal)).toBeNull();
     writeFileSync(fileOf("acme/data"), "x", { flag: "a" });
-    for (const key of ["acme/data", "acme/other"]) await expect(fetch(key)).rejects.toThrow("damaged");
+    for (const key of ["acme/data", "acme/other"])
+      await expect(fetch(key, expected)).rejects.toThrow("damaged");
   });
 
   // Fault: fleet | the ownership ends before or while something is written | the right to write, at each of its checks | nothing is replaced or removed, and no part of a file is left to be read
