@@ -14,17 +14,8 @@ import { readFile } from "../files/published-files.ts";
 import { assertThere } from "../store/database.ts";
 import { takeWriterLock } from "../store/writer-lock.ts";
 import { copyMirror } from "./copy-mirror.ts";
-import {
-  documentsPrefix,
-  idOfBackup,
-  keyName,
-  manifestName,
-  mirrorName,
-  readBackups,
-  retiredKeysName,
-  type BackupFile,
-  type BackupManifest,
-} from "./stored-backups.ts";
+import { backupNames, idOfBackup, readBackups } from "./stored-backups.ts";
+import type { BackupFile, BackupManifest } from "./stored-backups.ts";
 
 interface BackupParts {
   /** Where the config's webhook secrets are from, in its order; null: webhook keys are left out. */
@@ -60,7 +51,7 @@ export async function makeBackup(
   const right = ownRight(signal);
   const remove = async (id: string) => {
     // The manifest first: it never stands for files that are gone.
-    for (const what of [manifestName, ""]) await store.remove(`${company}/${id}/${what}`, right);
+    for (const what of [backupNames.manifest, ""]) await store.remove(`${company}/${id}/${what}`, right);
   };
   try {
     rmSync(files.backupStaging, { recursive: true, force: true });
@@ -73,7 +64,7 @@ export async function makeBackup(
     const taken_at = isoTime(takenAtMs);
     const id = idOfBackup(taken_at);
     const storeAll = async (): Promise<BackupManifest> => {
-      const mirror = path.join(files.backupStaging, mirrorName);
+      const mirror = path.join(files.backupStaging, backupNames.mirror);
       makeFolders(files.backupStaging);
       const content = await copyMirror(files.mirror, mirror, signal);
       const stored: BackupFile[] = [];
@@ -89,7 +80,7 @@ export async function makeBackup(
       }
       const head = { format: 1, company, number: lastNumber + 1, taken_at, version } as const;
       const manifest = { ...head, ...content, files: stored };
-      await store.put(`${company}/${id}/${manifestName}`, Buffer.from(manifestText(manifest)), right);
+      await store.put(`${company}/${id}/${backupNames.manifest}`, Buffer.from(manifestText(manifest)), right);
       return manifest;
     };
     const manifest = await storeAll().catch(async (error: unknown) => {
@@ -114,17 +105,17 @@ async function* sourcesOf(
   contents: BackupParts["contents"],
   signal: AbortSignal,
 ): AsyncGenerator<readonly [file: string, source: string]> {
-  yield [mirrorName, mirror];
+  yield [backupNames.mirror, mirror];
   rmSync(mirror);
-  if (keyPlaces) yield [retiredKeysName, secrets];
+  if (keyPlaces) yield [backupNames.retiredKeys, secrets];
   for (const [index, from] of (keyPlaces ?? []).entries())
-    if (from.kind === "file") yield [keyName(index), from.path];
+    if (from.kind === "file") yield [backupNames.key(index), from.path];
   const manifest = path.join(folder, archiveManifestName);
-  yield [documentsPrefix + archiveManifestName, manifest];
+  yield [backupNames.documents + archiveManifestName, manifest];
   const staged = path.join(backupStaging, "content");
   for (const file of contentsOf(readArchiveManifest(manifest).entries)) {
     const object = objectPath(file.sha256);
     if (contents) await writeNewFile(staged, readFile(folder, contents, file, signal), 0o600);
-    yield [documentsPrefix + object, contents ? staged : path.join(folder, object)];
+    yield [backupNames.documents + object, contents ? staged : path.join(folder, object)];
   }
 }

@@ -18,16 +18,7 @@ import { takeWriterLock } from "../store/writer-lock.ts";
 import { isSameCompany } from "../sync/identity/identify.ts";
 import { assertSameMirror, assertSound, freePlace, readMirrorContent } from "./copy-mirror.ts";
 import type { MirrorContent } from "./copy-mirror.ts";
-import {
-  documentsPrefix,
-  idOfBackup,
-  keyName,
-  manifestName,
-  mirrorName,
-  parseBackupManifest,
-  readBackups,
-  retiredKeysName,
-} from "./stored-backups.ts";
+import { backupNames, idOfBackup, parseBackupManifest, readBackups } from "./stored-backups.ts";
 import type { BackupManifest } from "./stored-backups.ts";
 
 interface RestoreParts {
@@ -64,7 +55,7 @@ export async function restoreBackup(
   const { store, signal } = parts;
   const { folder, id, ids } = await findBackup(parts);
   const address = `${store.address} ${folder}/${id}`;
-  const text = await readText(store, `${folder}/${id}/${manifestName}`, signal);
+  const text = await readText(store, `${folder}/${id}/${backupNames.manifest}`, signal);
   const backup = parseBackupManifest(text, address);
   guarded(files.mirror, () => makeFolders(path.dirname(files.mirror)));
   using _ = takeWriterLock(files.lock, "restore");
@@ -115,14 +106,14 @@ function replaceMirror(files: MirrorFiles, parts: RestoreParts, backup: BackupMa
   for (const each of [files.verified, files.compared]) rmSync(each, { force: true });
   // Another program may have opened it since: its write-ahead log would be taken for the new one's.
   freePlace(files.mirror, () => undefined);
-  replaceFile(path.join(files.restoreStaging, mirrorName), files.mirror);
+  replaceFile(path.join(files.restoreStaging, backupNames.mirror), files.mirror);
   return replaced;
 }
 
 /** Checks the staged mirror, and makes it ready; then makes sure that the one there may be replaced. */
 function prepareMirror(files: MirrorFiles, parts: RestoreParts, backup: BackupManifest, address: string) {
   const { declaration, company, clock } = parts;
-  using db = openDatabase(path.join(files.restoreStaging, mirrorName));
+  using db = openDatabase(path.join(files.restoreStaging, backupNames.mirror));
   assertReadable(db);
   assertSound(db);
   assertSameMirror(backup, readMirrorContent(db), address);
@@ -145,15 +136,16 @@ function prepareMirror(files: MirrorFiles, parts: RestoreParts, backup: BackupMa
 /** Puts a staged document or key where it belongs, unless there is one. The mirror is put last. */
 function putFile(files: MirrorFiles, keyPlaces: RestoreParts["keyPlaces"], file: string): void {
   const staged = path.join(files.restoreStaging, file);
-  if (file.startsWith(documentsPrefix)) {
-    const target = path.join(files.folder, file.slice(documentsPrefix.length));
+  if (file.startsWith(backupNames.documents)) {
+    const target = path.join(files.folder, file.slice(backupNames.documents.length));
     if (existsSync(target)) return;
     makeFolders(path.dirname(target));
     return replaceFile(staged, target);
   }
-  const index = keyPlaces.findIndex((_, position) => keyName(position) === file);
+  const index = keyPlaces.findIndex((_, position) => backupNames.key(position) === file);
   const place = keyPlaces[index];
-  const target = file === retiredKeysName ? files.secrets : place?.kind === "file" ? place.path : null;
+  const target =
+    file === backupNames.retiredKeys ? files.secrets : place?.kind === "file" ? place.path : null;
   if (target === null || existsSync(target)) return;
   // It may be on another file system.
   makeFolders(path.dirname(target));
@@ -175,7 +167,7 @@ export function mirrorCopy(file: string): ReadableStore {
     folders: async (start) =>
       start === "" ? [unnamed] : start === `${unnamed}/` ? [idOfBackup(takenAt)] : [],
     read: async function* (key) {
-      if (key.endsWith(`/${manifestName}`))
+      if (key.endsWith(`/${backupNames.manifest}`))
         yield Buffer.from(JSON.stringify(await manifestOf(file, takenAt)));
       else yield* partsOf(file);
     },
@@ -196,6 +188,6 @@ async function manifestOf(file: string, taken_at: string): Promise<BackupManifes
       cause: error,
     });
   }
-  const files = [{ file: mirrorName, ...(await hashOf(file)) }];
+  const files = [{ file: backupNames.mirror, ...(await hashOf(file)) }];
   return { format: 1, company: "", number: 1, taken_at, version: "", ...content, files };
 }

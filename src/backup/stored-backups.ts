@@ -16,14 +16,16 @@ export interface BackupFile extends ContentFacts {
 }
 
 /** Names within a backup. */
-export const manifestName = "manifest.json";
-export const mirrorName = "mirror.db";
-/** Webhook keys that were replaced and are still accepted. */
-export const retiredKeysName = "keys/retired.json";
-/** The key file of the config's webhook secret at this place of its list. */
-export const keyName = (index: number) => `keys/webhook-${index}`;
-/** What PDFs and attachments begin with. */
-export const documentsPrefix = "files/";
+export const backupNames = {
+  manifest: "manifest.json",
+  mirror: "mirror.db",
+  /** Webhook keys that were replaced and are still accepted. */
+  retiredKeys: "keys/retired.json",
+  /** The key file of the config's webhook secret at this place of its list. */
+  key: (index: number) => `keys/webhook-${index}`,
+  /** What PDFs and attachments begin with. */
+  documents: "files/",
+};
 
 /** Writes the moment as the name of a backup: `2026-11-22T20-52-47-123Z`. */
 export function idOfBackup(takenAt: string): string {
@@ -54,7 +56,7 @@ export async function readBackups(store: ReadableStore, company: string, signal:
   const found: { id: string; number: number }[] = [];
   const unfinished: string[] = [];
   for (const id of (await store.folders(`${company}/`, signal)).filter((name) => backupId.test(name))) {
-    const text = await readText(store, `${company}/${id}/${manifestName}`, signal);
+    const text = await readText(store, `${company}/${id}/${backupNames.manifest}`, signal);
     if (text === null) unfinished.push(id);
     else found.push({ id, number: valueOr(() => parseBackupManifest(text, "").number, Infinity) });
   }
