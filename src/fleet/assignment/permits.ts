@@ -39,7 +39,6 @@ export function createFleetPermits(
   /** Monotonic: until then the window counts as spent. */
   let spentUntilMs = 0;
   let noting: Promise<boolean> | null = null;
-  /** The window of an owner before is taken as spent. */
   const waitForOthers = (quietMs: QuietMs) => {
     const waitMs = windowMs + arrivalMs - (quietMs ?? Infinity);
     spentUntilMs = Math.max(spentUntilMs, clock.monotonicMs() + waitMs);

@@ -186,7 +186,6 @@ export function runMirrorTask<Value>(task: MirrorTask, signal: AbortSignal): Pro
   return runInThread<Value>(threadFile(new URL("./mirror-thread.ts", import.meta.url)), task, signal);
 }
 
-/** Where there is no mirror it is at its beginning. */
 function positionAt(mirror: string) {
   using db = openReadable(mirror);
   return db ? readMirrorPosition(db) : beginning;

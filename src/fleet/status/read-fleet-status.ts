@@ -185,7 +185,6 @@ function judgeCompany(view: CompanyView, nowMs: number, staleAfterMs: number | n
   return { ...shown, problems };
 }
 
-/** What is wrong, and somebody has to look. */
 function difference(kind: FleetProblem["kind"], message: string): FleetProblem {
   return { kind, severity: "difference", message };
 }
