@@ -21,13 +21,8 @@ import { listRequests } from "../sync/plan/initial-work.ts";
 import { readProof } from "../verify/findings.ts";
 import { isPartial, openConditions } from "./conditions.ts";
 import { readView, type CompanyStatusView } from "./company-view.ts";
-import {
-  daemonSilent,
-  judgeEvents,
-  readEventFacts,
-  webhooksCover,
-  type EventStatus,
-} from "./event-status.ts";
+import { daemonSilent, judgeEvents, readEventFacts, webhooksCover } from "./event-status.ts";
+import type { EventStatus } from "./event-status.ts";
 import { readHealth, type Health } from "./mirror-health.ts";
 
 export interface StatusQuestion extends CompanySettings {

@@ -1,12 +1,7 @@
 import { sql, type UpdateObject } from "kysely";
 import { FleetTable } from "../connection.ts";
-import {
-  isoText,
-  now,
-  type FleetDatabase,
-  type PackageFailure,
-  type StoredPackage,
-} from "../fleet-database.ts";
+import { isoText, now } from "../fleet-database.ts";
+import type { FleetDatabase, PackageFailure, StoredPackage } from "../fleet-database.ts";
 import { writeAsOwner, type Owner } from "./owners-table.ts";
 
 export type AskedPackage = Readonly<NonNullable<Awaited<ReturnType<PackagesTable["next"]>>>>;
