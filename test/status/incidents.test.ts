@@ -19,7 +19,6 @@ import { seededRandom } from "../support/seeded-random.ts";
 import { createRedactor } from "../../src/base/secret.ts";
 import { createAlerter, readAlerts } from "../../src/status/alerts/alerter.ts";
 import { runAlertCommand } from "../../src/status/alerts/targets.ts";
-import { begunAlert } from "../support/status/alert.ts";
 import { root, temporaryFolder } from "../support/program/cli.ts";
 import { loggingTo } from "../support/company/open-company.ts";
 import { eventually } from "../support/eventually.ts";
@@ -27,6 +26,17 @@ import { eventually } from "../support/eventually.ts";
 const startMs = Date.UTC(2026, 10, 22, 3);
 const mail = { key: "mail", when: ["failed", "stale"] } as const;
 const chat = { key: "chat", when: ["failed"] } as const;
+
+const begunAlert: Alert = {
+  id: "i1-begin",
+  event: "begin",
+  kind: "failed",
+  subject: "reading",
+  company: "acme",
+  message: "the service is away",
+  began_at: "2026-11-22T03:00:00.000Z",
+  ended_at: null,
+};
 
 function condition(facts: Partial<Condition> = {}): Condition {
   const failed = { kind: "failed", subject: "reading", message: "the service is away" } as const;
