@@ -43,6 +43,11 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(hours / 24)}d ${hours % 24}h`;
 }
 
+/** `1m 30s`: since then, ISO. */
+export function formatAge(iso: string, nowMs: number): string {
+  return formatDuration(nowMs - Date.parse(iso));
+}
+
 export function formatSize(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   if (bytes < 999_950) return `${(bytes / 1e3).toFixed(1)} kB`;

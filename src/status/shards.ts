@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { elapsedSince } from "../base/clock.ts";
-import { counted, formatDuration } from "../base/units.ts";
+import { counted, formatAge } from "../base/units.ts";
 import type { CompanyStatus } from "./read-status.ts";
 
 /** One of `count` parts of all companies, counted from 1. */
@@ -75,7 +75,7 @@ function shardLine(
   nowMs: number,
 ) {
   if (companies.length === 0) return `shard ${shard}: no companies`;
-  const agoText = last === null ? "" : `${formatDuration(nowMs - Date.parse(last))} ago`;
+  const agoText = last === null ? "" : `${formatAge(last, nowMs)} ago`;
   const since = last === null ? "no run yet" : `no run since ${last.slice(0, 19)}Z, ${agoText}`;
   const read = last === null ? "not known" : `read ${agoText}`;
   const count = counted(companies.length, "company", "companies");

@@ -1,5 +1,5 @@
 import { alignedColumn } from "../../base/terminal-text.ts";
-import { counted, formatCount, formatDuration, formatSize } from "../../base/units.ts";
+import { counted, formatAge, formatCount, formatDuration, formatSize } from "../../base/units.ts";
 import { fileLines } from "../../status/render/status-text.ts";
 import type { NodeRow } from "../postgres/tables/heartbeats.ts";
 import type { Radar, RadarCompany } from "../postgres/tables/radar-view.ts";
@@ -42,8 +42,8 @@ function nodeLine(node: NodeRow, nowMs: number): string {
   const places = role === "receive" ? "receives" : `${held} of ${capacity} companies`;
   const isSilent = nowMs - Date.parse(node.seen_at) > silentMs;
   const state = isSilent
-    ? `no heartbeat for ${age(node.seen_at, nowMs)}`
-    : `up ${age(node.started_at, nowMs)}`;
+    ? `no heartbeat for ${formatAge(node.seen_at, nowMs)}`
+    : `up ${formatAge(node.started_at, nowMs)}`;
   return `${lost ? "! " : "  "}${name}: ${places}${draining ? ", draining" : ""}, ${state}, version ${version}`;
 }
 
@@ -51,9 +51,11 @@ function receivingLine({ receiving, companies, nodes }: FleetStatus, nowMs: numb
   const waiting = Object.values(companies).filter(({ waiting_since: since }) => since !== null);
   const count = waiting.reduce((sum, one) => sum + one.waiting_deliveries, 0);
   const oldest = waiting.map(({ waiting_since: since }) => since ?? "").toSorted()[0];
-  const behind = `in ${counted(waiting.length, "company", "companies")}, the oldest for ${age(oldest ?? "", nowMs)}`;
+  const behind = `in ${counted(waiting.length, "company", "companies")}, the oldest for ${formatAge(oldest ?? "", nowMs)}`;
   const left = oldest === undefined ? "none waits" : `${formatCount(count)} not in a snapshot ${behind}`;
-  const since = receiving ? `received for ${age(receiving.since, nowMs)}` : "none received in the last day";
+  const since = receiving
+    ? `received for ${formatAge(receiving.since, nowMs)}`
+    : "none received in the last day";
   const isReceiving = nodes.some(({ role, lost }) => role !== "work" && !lost);
   return `  deliveries: ${isReceiving ? "" : "no receiver runs, "}${since}; ${left}`;
 }
@@ -82,7 +84,7 @@ function postgresLine({ postgres }: FleetStatus): string {
 
 function removedLine({ removed }: FleetStatus, nowMs: number): string[] {
   if (removed === null) return [];
-  const next = formatDuration(Math.max(0, Date.parse(removed.next_forgotten_at) - nowMs));
+  const next = formatDuration(Date.parse(removed.next_forgotten_at) - nowMs);
   const count = counted(removed.companies, "removed company", "removed companies");
   return [`  ${count} can still come back; Postgres forgets the first in ${next}`];
 }
@@ -110,18 +112,14 @@ function companyLines(companies: readonly NamedCompany[], nowMs: number): string
 function whereabouts(company: FleetCompanyStatus, nowMs: number): string {
   const { node, epoch, held, whole_at: wholeAt, snapshot_at: snapshotAt } = company;
   const owner = held ? `at ${node}, epoch ${epoch}` : "idle";
-  const read = wholeAt === null ? "not read whole yet" : `read ${age(wholeAt, nowMs)} ago`;
+  const read = wholeAt === null ? "not read whole yet" : `read ${formatAge(wholeAt, nowMs)} ago`;
   const ahead = company.reads_waiting;
   const reads = ahead === 0 ? "" : `, ${counted(ahead, "read", "reads")} to go`;
-  const snapshot = snapshotAt === null ? "no snapshot" : `snapshot ${age(snapshotAt, nowMs)} ago`;
+  const snapshot = snapshotAt === null ? "no snapshot" : `snapshot ${formatAge(snapshotAt, nowMs)} ago`;
   const waiting = company.waiting_deliveries;
   const deliveries = waiting === 0 ? "" : `, ${counted(waiting, "delivery", "deliveries")} not in it`;
   const files = fileLines(company).map((line) => `;${line.slice(1)}`);
   return [`${owner}; ${read}; ${snapshot}${deliveries}${reads}`, ...files].join("");
-}
-
-function age(iso: string, nowMs: number): string {
-  return formatDuration(nowMs - Date.parse(iso));
 }
 
 /** What is shown of a company besides its name. */

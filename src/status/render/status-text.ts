@@ -1,4 +1,4 @@
-import { counted, formatDuration, formatSize } from "../../base/units.ts";
+import { counted, formatAge, formatDuration, formatSize } from "../../base/units.ts";
 import { skewText, skewWarnMs } from "../../http/clock-skew.ts";
 import type { BudgetView, MonthView } from "../../rate-limit/permit.ts";
 import { alignedColumn, shortText, terminalText, wrappedLine } from "../../base/terminal-text.ts";
@@ -191,7 +191,7 @@ function daemonLines(events: EventStatus, nowMs: number): string[] {
   return [
     ...(counts.length > 0 ? [`  deliveries refused since the start: ${list}`] : []),
     ...(skew === null ? [] : [`  ${mark}clock: ${skewText(skew * 1000)}`]),
-    ...(service ? [`  service: ${service.state} for ${span(service.since, nowMs)}${why}`] : []),
+    ...(service ? [`  service: ${service.state} for ${formatAge(service.since, nowMs)}${why}`] : []),
     ...(dropped > 0 ? [`  connections dropped since the start: ${dropped}; see docs/security.md`] : []),
   ];
 }
@@ -226,8 +226,8 @@ function receiverLines(events: EventStatus, nowMs: number): string[] {
     listening && refusing !== null
       ? "listening, but every delivery is refused"
       : listening
-        ? `listening for ${span(listeningSince, nowMs)}`
-        : `none is listening${open ? `, for ${span(open.from, nowMs)}: ${causes[open.cause]}` : ""}`;
+        ? `listening for ${formatAge(listeningSince, nowMs)}`
+        : `none is listening${open ? `, for ${formatAge(open.from, nowMs)}: ${causes[open.cause]}` : ""}`;
   return [`  receiver: ${state}${pastGaps(events)}`];
 }
 
@@ -272,7 +272,7 @@ function countText(count: number): string {
 
 function stalestText({ oldest_detail_at: detail, oldest_parent_at: parent }: ResourceHealth, nowMs: number) {
   const stalest = earliest([detail, parent].filter((at) => at !== null));
-  return stalest === null ? "" : span(stalest, nowMs);
+  return stalest === null ? "" : formatAge(stalest, nowMs);
 }
 
 /** The tables of a mirror, aligned; without as many of the last columns as the terminal is too narrow for. Pure. */
@@ -291,10 +291,5 @@ export function resourceLines(resources: readonly ResourceHealth[], nowMs: numbe
 
 /** `3m 10s ago`; `never` for null. */
 function ago(iso: string | null, nowMs: number): string {
-  return iso === null ? "never" : `${span(iso, nowMs)} ago`;
-}
-
-/** `3m 10s`: since then. */
-function span(iso: string, nowMs: number): string {
-  return formatDuration(nowMs - Date.parse(iso));
+  return iso === null ? "never" : `${formatAge(iso, nowMs)} ago`;
 }

@@ -1,5 +1,5 @@
 import { isoTime, localDate } from "../../../base/clock.ts";
-import { counted, formatDuration } from "../../../base/units.ts";
+import { counted, formatAge } from "../../../base/units.ts";
 import { CompaniesTable, type CompanyRow } from "../../../fleet/postgres/tables/companies-table.ts";
 import { OwnersTable } from "../../../fleet/postgres/tables/owners-table.ts";
 import { forgetCompany, readRemovedCompanies } from "../../../fleet/postgres/tables/removed-companies.ts";
@@ -65,7 +65,7 @@ function memberOf({ name, config, tags, changedAtMs }: CompanyRow, owners: Owner
 type Member = ReturnType<typeof memberOf>;
 
 function memberText({ node, epoch, changed_at: changedAt, tags }: Member, nowMs: number): string {
-  const changed = `config of ${formatDuration(Math.max(0, nowMs - Date.parse(changedAt)))} ago`;
+  const changed = `config of ${formatAge(changedAt, nowMs)} ago`;
   const owned = node === null ? (epoch === null ? "not read yet" : "idle") : `at ${node}, epoch ${epoch}`;
   return `${owned}; ${changed}${tags.length > 0 ? `; ${tags.join(" ")}` : ""}`;
 }
