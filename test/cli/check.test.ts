@@ -55,7 +55,7 @@ describe("check", () => {
     [
       "records that no run reads, as the config leaves out what brings them",
       "include: [clients, contact_activity_logs]",
-      "not read: contact_activity_logs of suppliers, contact_activity_logs of business_cases",
+      "not read, as what brings them is left out: contact_activity_logs of suppliers, contact_activity_logs of business_cases; views read tables",
     ],
     [
       "views that read tables which the config leaves out",

@@ -62,12 +62,14 @@ describe("export", () => {
     expect(manifestIn(cwd, "export").files.map(({ rows }) => rows)).toEqual([2, 0]);
   });
 
-  test("warns of what a run by the config reads, not of what comes with records that it leaves out", async () => {
+  test("warns of what a run by the config reads, not of what comes with records that it leaves out, and of tables asked for that it leaves out", async () => {
     const cwd = await aFolder();
     const choice = "resources: { include: [clients, contact_activity_logs] }\n";
     appendFileSync(path.join(cwd, "config.yaml"), choice);
-    const { code, stderr } = await runCommand(["export", "clients", "--company", "acme"], { cwd });
+    const argv = ["export", "clients", "suppliers", "--company", "acme"];
+    const { code, stderr } = await runCommand(argv, { cwd });
     expect([code, stderr]).toEqual([0, expect.stringContaining('Still to be read: clients"')]);
+    expect(stderr).toContain("resources leaves out what was asked for: suppliers");
   });
 
   test("to S3 alone leaves no file on this machine, and never shows the key", async () => {

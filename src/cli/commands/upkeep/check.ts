@@ -102,13 +102,12 @@ function checkResources(declaration: ConnectorDeclaration, choice: Config["resou
     const tables = new Set(namesReadBy(view, views).filter((name) => leftOut.has(name)));
     return tables.size === 0 ? [] : [`${view.name} (${[...tables].join(", ")})`];
   });
-  if (missing.length > 0)
-    return warn(`not read: ${missing.join(", ")}`, "resources leaves out what brings them");
-  if (lacking.length === 0) return ok(counted(chosen.length, "table"));
-  return warn(
-    `views read tables that are left out: ${someOf(lacking, 3)}`,
-    "their sums may be wrong: see resources",
-  );
+  const gaps = [
+    ...(missing.length > 0 ? [`not read, as what brings them is left out: ${missing.join(", ")}`] : []),
+    ...(lacking.length > 0 ? [`views read tables that are left out: ${someOf(lacking, 3)}`] : []),
+  ];
+  if (gaps.length === 0) return ok(counted(chosen.length, "table"));
+  return warn(gaps.join("; "), "sums of views may be wrong: see resources");
 }
 
 function lineOf({ status, company, name, detail, hint }: CompanyCheck): string {
