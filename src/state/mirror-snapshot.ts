@@ -21,7 +21,7 @@ import { sourcesOf, type Resource } from "../connector/resource.ts";
 import { knowsResource, Records } from "../store/tables/stored-records.ts";
 import { planWithUnknown } from "../store/tables/unknown-columns.ts";
 import { assertThere, guarded, openDatabase, type Db } from "../store/database.ts";
-import { sweptAt } from "./sweeps.ts";
+import { leftOutKey, sweptAt } from "./sweeps.ts";
 
 export interface SnapshotOptions {
   /** The local date that ages are counted against: `2026-11-22`. */
@@ -155,7 +155,7 @@ function redactionKey(db: Db): string {
 function readCompleteness(db: Db, { resources }: ConnectorDeclaration) {
   const records = new Records(db);
   const parents = new Parents(db);
-  const times = new Runs(db).sweptTimes();
+  const [times, meta] = [new Runs(db).sweptTimes(), new Meta(db)];
   const read = (resource: Resource) => {
     const { name, list } = resource;
     const sources = list.kind === "owned" ? sourcesOf(resource) : [name];
@@ -163,7 +163,8 @@ function readCompleteness(db: Db, { resources }: ConnectorDeclaration) {
     const wholeAt = sweptAt(resource, times, resources);
     const lists =
       list.kind === "parents" ? sourcesOf(resource).filter((source) => knowsResource(db, source)) : [];
-    const isComplete = wholeAt !== null && withoutDetail === 0 && parents.countNeverListed(name, lists) === 0;
+    const isRead = withoutDetail === 0 && parents.countNeverListed(name, lists) === 0;
+    const isComplete = wholeAt !== null && isRead && meta.get(leftOutKey(name)) === null;
     return {
       /** Rows of which only the preview is known. Of records that come with others: rows of those. */
       withoutDetail,

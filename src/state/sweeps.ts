@@ -26,7 +26,7 @@ export function sweepKey(resource: string, variant: string): string {
  * stalest of what brings it.
  *
  * @param swept when each list was last read whole: `Runs.sweptTimes`
- * @param mirrored what the config leaves out brings nothing
+ * @param mirrored what the config leaves out brings nothing, and is not brought
  */
 export function sweptAt(
   resource: Resource,
@@ -35,6 +35,7 @@ export function sweptAt(
 ): string | null {
   const sources = sourcesOf(resource);
   if (sources.length > 0) {
+    if (!mirrored.includes(resource)) return null;
     const read = mirrored.filter(({ name }) => sources.includes(name));
     return earliest(read.map((source) => sweptAt(source, swept, mirrored)));
   }
@@ -45,6 +46,9 @@ export function sweptAt(
   const changesAt = swept.get(sweepKey(resource.name, changesVariant)) ?? wholeAt;
   return changesAt > wholeAt ? changesAt : wholeAt;
 }
+
+/** Where `_meta` notes that details showed records of a resource that was not selected: 1, and `queued` once they are read again. */
+export const leftOutKey = (resource: string) => `left_out:${resource}`;
 
 /** How a list of the resource shows what changed; null: only its whole list does. */
 export function changesOf({ list }: Resource): ChangesPlan | null {

@@ -10,6 +10,7 @@ import { writeServeConfig } from "../support/program/serve.ts";
 import { statusOf } from "../support/company/served-company.ts";
 import { damageTable, readEarlier, wound } from "../support/verify/verify.ts";
 import type { RunPlan } from "../../src/sync/plan/estimate.ts";
+import { look } from "../support/truth/compare.ts";
 import { count } from "../support/truth/equal.ts";
 import { declaration } from "../../connectors/fintoro/declaration.ts";
 import { openMirror } from "../../src/state/mirror.ts";
@@ -55,6 +56,25 @@ function listening(company: Company): void {
   const sql = "INSERT INTO _receiver (started_ms, seen_ms) VALUES (?, ?)";
   wound(company, sql, Date.now() - hourMs, Date.now() - 5_000);
 }
+
+test("what the config leaves out is not called read, nor whole in the report, until a run has read all of it", async () => {
+  const company = await aCompany({ records: 5 });
+  const { folder: cwd } = company;
+  const payments = async (resources: string, ...limit: string[]) => {
+    writeServeConfig(company, resources);
+    await runCommand(["sync", ...limit], { cwd });
+    await runCommand(["publish"], { cwd });
+    const sql = "SELECT value FROM _about WHERE subject = 'document_payments' AND fact = 'complete'";
+    const complete = look(path.join(cwd, "acme.report.db"), (db) => db.prepare(sql).pluck().get());
+    const { health } = await statusOf(company);
+    const found = health?.resources.find(({ name }) => name === "document_payments");
+    return [found?.sweptAt === null ? "never" : "read", complete];
+  };
+  expect(await payments("resources: { exclude: [document_payments] }")).toEqual(["never", "no"]);
+  // The documents that have them are read again, in this run not all of them.
+  expect(await payments("", "--max-requests", "30")).toEqual(["read", "no"]);
+  expect(await payments("")).toEqual(["read", "yes"]);
+});
 
 describe("status", () => {
   test("a mirror that is damaged inside keeps no other company from its status, and is named; its shard is not called one without runs", async () => {

@@ -4,11 +4,12 @@ import { ProtocolError } from "../../connector/service-errors.ts";
 import { readDetail, readParts } from "../../extract/answers.ts";
 import { recordOf } from "../../extract/work-request.ts";
 import type { EventOutcome } from "../../state/inbox/inbox.ts";
+import { leftOutKey } from "../../state/sweeps.ts";
 import type { IncomingRecord } from "../../store/apply/read-stamp.ts";
 import type { AnswerContext, ReadContext } from "../context/run-context.ts";
 import { ownedBy, ownerColumns, ownerKey, removeOrReread, markRouteProven } from "../deletion/deletion.ts";
 import { queueDependents } from "../plan/dependents.ts";
-import { leftOutKey, queueOverlapped, queueRecheck } from "../plan/read-reasons.ts";
+import { queueOverlapped, queueRecheck } from "../plan/read-reasons.ts";
 import { retries } from "../../retry/retry-limits.ts";
 
 /**

@@ -1,6 +1,7 @@
 import type { RecordId, RecordRef } from "../../base/ids.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { ScrubCandidate } from "../../state/scrub-candidates.ts";
+import { leftOutKey } from "../../state/sweeps.ts";
 import { recordTarget, type NewWorkItem, type WorkItem } from "../../state/work-item.ts";
 import type { AnswerContext, ReadContext, RunContext } from "../context/run-context.ts";
 import { childList, childrenOf } from "./list-reads.ts";
@@ -123,9 +124,6 @@ export function queueQuarantined(run: RunContext): void {
     addDetail(run, name, id, { lane: "changed", reason: "quarantined" });
 }
 
-/** Where `_meta` notes that details showed records of a resource that was not selected. */
-export const leftOutKey = (resource: string) => `left_out:${resource}`;
-
 /**
  * The details that hold records of others, where a run read some of them without these, which are selected now.
  * Guard: once, until a run leaves them out again.
@@ -133,11 +131,18 @@ export const leftOutKey = (resource: string) => `left_out:${resource}`;
 export function queueOwners({ mirror, queue, resources }: RunContext): void {
   const { meta } = mirror;
   for (const { name, list } of resources) {
-    if (list.kind !== "owned" || meta.get(leftOutKey(name)) === null) continue;
-    meta.set(leftOutKey(name), null);
+    if (list.kind !== "owned" || meta.get(leftOutKey(name)) !== 1) continue;
+    meta.set(leftOutKey(name), "queued");
     for (const { resource } of list.by)
       queue.addDetails(resource, { lane: "hydration", reason: "full", dirtySeq: mirror.sequence.next() });
   }
+}
+
+/** Call when all that was queued is read. Notes which resources have by now what was left out of them. */
+export function noteOwnersRead({ mirror: { meta }, resources, selected }: RunContext): void {
+  for (const { name, list } of resources)
+    if (list.kind === "owned" && list.by.every((owner) => selected.has(owner.resource)))
+      if (meta.get(leftOutKey(name)) === "queued") meta.set(leftOutKey(name), null);
 }
 
 function isProvenByList({ detail, gives, fullWhen, list }: Resource): boolean {

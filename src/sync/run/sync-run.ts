@@ -15,7 +15,7 @@ import type { Tally } from "../context/tally.ts";
 import { Engine } from "../engine/engine.ts";
 import { identify } from "../identity/identify.ts";
 import { refreshLists } from "../plan/initial-work.ts";
-import { queueScrub } from "../plan/read-reasons.ts";
+import { noteOwnersRead, queueScrub } from "../plan/read-reasons.ts";
 import { readRecent, readScrubChoice, readScrubPlan, useScrubDay, withdrawScrub } from "../plan/scrub.ts";
 import type { ParentsPerRun } from "../plan/scrub.ts";
 import { batchRetryPolicy } from "../../retry/retry-policies.ts";
@@ -217,7 +217,10 @@ function learnBusinessId(mirror: Mirror): void {
 
 /** How a run whose work ended by itself ended; adds what is left behind to its troubles. */
 export function outcomeOfWork(run: RunContext, resumed: boolean): Outcome {
-  run.mirror.apply(() => releaseWithoutId(run, resumed));
+  run.mirror.apply(() => {
+    releaseWithoutId(run, resumed);
+    noteOwnersRead(run);
+  });
   noteKept(run);
   return run.tally.allTroubles().length > 0 ? "partial" : "complete";
 }
