@@ -30,11 +30,11 @@ const present = new Set(sources.map((source) => source.path));
 const product = sources.filter(({ path: file }) => /^(?:src|connectors)\//.test(file));
 /** Each only goes down: a feature pays for itself by what it removes. */
 const most: Size = {
-  lines: 61_798,
-  files: 443,
-  exportedNamesPerThousandLines: 38,
+  lines: 61_602,
+  files: 430,
+  exportedNamesPerThousandLines: 37,
   longestImportChain: 16,
-  interfacesOfMoreThanEightMembers: 18,
+  interfacesOfMoreThanEightMembers: 16,
   typeNamesThatStandTwice: 0,
 };
 /** Tables whose names are ordinary words of the code, too. */
