@@ -14,7 +14,7 @@ import type { Ownership } from "../ownership/ownership.ts";
 import type { SnapshotPointer } from "../postgres/tables/snapshots-table.ts";
 import type { Timeline } from "../postgres/tables/timeline-table.ts";
 import { readMirrorPosition } from "../snapshot/snapshot-facts.ts";
-import { positionOf } from "../snapshot/mirror-snapshots.ts";
+import { positionOf } from "../snapshot/stored-snapshots.ts";
 
 /** Where a mirror notes in which epoch it was opened last. */
 const epochKey = "fleet";

@@ -11,6 +11,7 @@ import { ScrubCandidates, type ScrubSource } from "../../state/scrub-candidates.
 import { databaseError, readDatabase, type Db } from "../../store/database.ts";
 import { assertReadable } from "../../store/migrations/migrate.ts";
 import { readMirrorPosition, type MirrorPosition } from "./snapshot-facts.ts";
+import type { SnapshotManifest } from "./stored-snapshots.ts";
 
 /** Copies a mirror beside its writer, checks the copy and packs it; `copy` and `packed` are new files. */
 interface PackTask {
@@ -23,13 +24,13 @@ interface PackTask {
 }
 
 /** What a snapshot's manifest says of the mirror in it, and of its files. */
-export interface PackedMirror extends MirrorContent, Omit<MirrorPosition, "seq"> {
-  readonly packed: ContentFacts;
-  /** The mirror in it. */
-  readonly unpacked: ContentFacts;
+export type PackedMirror = Pick<
+  SnapshotManifest,
+  keyof MirrorContent | keyof MirrorPosition | "packed" | "unpacked"
+> & {
   /** When that of the sources was read which was read longest ago; null: there is none. */
   readonly oldestReadMs: number | null;
-}
+};
 
 /** Unpacks a mirror to a new file, checks it, and puts it where one belongs. */
 interface PlaceTask {

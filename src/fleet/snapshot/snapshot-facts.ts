@@ -115,7 +115,7 @@ const tokenFaults: Readonly<Record<string, MirrorRadar["token"]>> = {
 };
 
 /** How many requests were sent for a company in each of the last hours, as `2026-11-23T15`; by clocks of nodes. */
-type RequestHours = Readonly<Record<string, number>>;
+export type RequestHours = Readonly<Record<string, number>>;
 
 /** Adds requests that were sent just now, and leaves out hours that ended a day ago. Pure. */
 export function addRequests(hours: RequestHours, nowMs: number, requests: number): RequestHours {

@@ -10,7 +10,7 @@ import { openPostgres, type Postgres } from "../../../src/fleet/postgres/connect
 import { OwnersTable } from "../../../src/fleet/postgres/tables/owners-table.ts";
 import { migrateFleet } from "../../../src/fleet/postgres/schema.ts";
 import { SnapshotsTable, type SnapshotPointer } from "../../../src/fleet/postgres/tables/snapshots-table.ts";
-import { mirrorKey } from "../../../src/fleet/snapshot/mirror-snapshots.ts";
+import { mirrorKey } from "../../../src/fleet/snapshot/stored-snapshots.ts";
 import { openMirror } from "../../../src/state/mirror.ts";
 import { endOf } from "../../support/program/cli.ts";
 import { startPostgres } from "../../support/postgres/server.ts";

@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { openStore } from "../../../src/file-store/open-store.ts";
 import { TimelineTable, type Timeline } from "../../../src/fleet/postgres/tables/timeline-table.ts";
-import { mirrorKey } from "../../../src/fleet/snapshot/mirror-snapshots.ts";
+import { mirrorKey } from "../../../src/fleet/snapshot/stored-snapshots.ts";
 import { readFleetStatus } from "../../../src/fleet/status/read-fleet-status.ts";
 import { createTimelineWatch } from "../../../src/fleet/worker/timeline-watch.ts";
 import { expectEqual } from "../../support/truth/equal.ts";
