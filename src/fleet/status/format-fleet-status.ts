@@ -1,9 +1,10 @@
 import { alignedColumn } from "../../base/terminal-text.ts";
 import { counted, formatAge, formatCount, formatDuration, formatSize } from "../../base/units.ts";
 import { fileLines } from "../../status/render/status-text.ts";
+import type { FleetCompanyStatus } from "./judge-company.ts";
 import type { NodeRow } from "../postgres/tables/heartbeats.ts";
 import type { Radar, RadarCompany } from "../postgres/tables/radar-view.ts";
-import type { FleetCompanyStatus, FleetStatus } from "./read-fleet-status.ts";
+import type { FleetStatus } from "./read-fleet-status.ts";
 
 /** Companies that are shown without a problem; all where there are no more. */
 const mostQuiet = 50;
