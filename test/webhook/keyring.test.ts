@@ -4,17 +4,16 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { hourMs } from "../../src/base/clock.ts";
 import { Secret } from "../../src/base/secret.ts";
 import type { SecretPlace } from "../../src/config/secrets.ts";
+import { createKeyring, emptyKeyring } from "../../src/webhook/keys/keyring.ts";
 import {
-  createKeyring,
-  emptyKeyring,
   keyFiles,
   retireKeys,
   openPendingKey,
-  retiredKeysIn,
+  parseRetiredKeys,
   readKey,
   readPendingKey,
   storePendingKey,
-} from "../../src/webhook/keys/keyring.ts";
+} from "../../src/webhook/keys/key-files.ts";
 import { errorOf } from "../support/errors.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 import { DrivenClock } from "../support/virtual/driven-clock.ts";
@@ -266,8 +265,7 @@ test.each([
   ["{}", []],
   ['{"retired":[null,5,{},{"secret":""},{"secret":5},{"secret":"a"}]}', [{ secret: "a", until: null }]],
 ])("retired keys in %s: only what is one", (text, keys) => {
-  writeFileSync(retired, text);
-  expect(retiredKeysIn(retired)).toEqual(keys);
+  expect(parseRetiredKeys(text)).toEqual(keys);
 });
 
 test.each(["{", "null"])("a file of retired keys with %s is not written over: it is named", (text) => {

@@ -31,7 +31,7 @@ import {
   retiredKeysIn,
   retireKeys,
   storePendingKey,
-} from "../../../webhook/keys/keyring.ts";
+} from "../../../webhook/keys/key-files.ts";
 import { Secret } from "../../../base/secret.ts";
 import type { Transport } from "../../../connector/transport.ts";
 import { connectService } from "../../../runs/service-connection.ts";
