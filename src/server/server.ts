@@ -1,36 +1,15 @@
-import {
-  createServer,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from "node:http";
+import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { listenFailure } from "../base/errors.ts";
-import type { Log } from "../base/logger.ts";
 import { isPageHost } from "../config/address.ts";
 import { connectionLimits, Connections, type ConnectionCounts } from "./connections.ts";
 import type { Answer } from "../webhook/ingest/delivery.ts";
 import { Receiver, type AdmittedDelivery, type ReceiverOptions } from "../webhook/receiver.ts";
 import { createKeptPages } from "./kept-pages.ts";
-import { areTooShort, refusalPage, renderPage, respondAccepted, respondPage } from "./response.ts";
+import { siteAnswer, type Site } from "./site.ts";
+import { bodyLimits, createBodyReader, type BodyReader, type BodyResult } from "./request-body.ts";
+import { refusalPage, renderPage, respondAccepted, respondPage } from "./response.ts";
 import type { Page, RenderedPage } from "./response.ts";
-
-export interface SiteRequest {
-  readonly path: string;
-  readonly query: URLSearchParams;
-  readonly headers: IncomingHttpHeaders;
-  /** `1.1`, or `1.0`, which no browser speaks. */
-  readonly httpVersion: string;
-  /** What a form sent; null: it was not a POST. */
-  readonly form: URLSearchParams | null;
-}
-
-export interface Site {
-  /** The methods that a path takes, as in the header `Allow`; null: there is no such page. */
-  methodsOf(path: string): "GET, HEAD" | "POST" | null;
-  answer(request: SiteRequest): Promise<Page>;
-}
 
 export interface ServerOptions extends ReceiverOptions {
   readonly host: string;
@@ -47,13 +26,7 @@ export interface ServerOptions extends ReceiverOptions {
 
 export type WebhookServer = Awaited<ReturnType<typeof startServer>>;
 
-const defaultLimits = {
-  ...connectionLimits,
-  bodyBytes: 256_000,
-  bodiesBytes: 32_000_000,
-  /** For a whole body: sending slowly gives no more time than sending nothing. */
-  bodyDeadlineMs: 10_000,
-};
+const defaultLimits = { ...bodyLimits, ...connectionLimits };
 type ServerLimits = Readonly<typeof defaultLimits>;
 
 /** Making a page takes a twentieth of the thread's time at most, however often it is asked for. */
@@ -201,91 +174,4 @@ function listen(server: Server, { host, port }: ServerOptions): Promise<void> {
     server.once("error", (cause) => reject(listenFailure(host, port, cause)));
     server.listen(port, host, resolve);
   });
-}
-
-const mostFormBytes = 4_096;
-
-/** The answer to a request for a page whose path and method were accepted. Never rejects. */
-async function siteAnswer(
-  site: Site,
-  request: IncomingMessage,
-  readBody: BodyReader,
-  log: Log,
-): Promise<RenderedPage> {
-  const { headers, httpVersion, method, url = "" } = request;
-  const [path = "", query = ""] = url.split(/\?(.*)/s, 2);
-  const form = method === "POST" ? await readForm(readBody, request) : null;
-  if (form === "refused") return refusalPage(413, "the form is too long, or took too long");
-  return renderPage(
-    () => site.answer({ path, query: new URLSearchParams(query), headers, httpVersion, form }),
-    log,
-  );
-}
-
-function readForm(readBody: BodyReader, request: IncomingMessage): Promise<URLSearchParams | "refused"> {
-  if (Number(request.headers["content-length"] ?? Infinity) > mostFormBytes)
-    return Promise.resolve("refused");
-  return new Promise((resolve) =>
-    readBody(request, (body) =>
-      resolve(typeof body === "string" ? "refused" : new URLSearchParams(body.toString())),
-    ),
-  );
-}
-
-type BodyResult = Buffer | "large" | "slow" | "gone" | "full";
-
-/** Reads the raw bytes of a request's body; calls `done` exactly once. */
-type BodyReader = (request: IncomingMessage, done: (result: BodyResult) => void) => void;
-
-/**
- * Creates a reader whose bodies share one limit of memory. Where it is reached, the body that has been read for
- * longest ends as `full`: who sends slowly keeps no other sender out.
- */
-function createBodyReader({ bodyBytes, bodiesBytes, bodyDeadlineMs }: ServerLimits): BodyReader {
-  let freeBytes = bodiesBytes;
-  /**
-   * Ends each body of which a part has come, the oldest first. One that comes whole is never in here: what leaves a set
-   * that changes with each delivery stays in memory until the next large collection.
-   */
-  const reading = new Set<(result: BodyResult) => void>();
-  const makeRoom = (sizeBytes: number) => {
-    for (const endOldest of reading) {
-      if (sizeBytes <= freeBytes) return;
-      endOldest("full");
-    }
-  };
-  return (request, done) => {
-    const chunks: Buffer[] = [];
-    const expectedBytes = Number(request.headers["content-length"] ?? Infinity);
-    let sizeBytes = 0;
-    let over = false;
-    const end = (result: BodyResult) => {
-      if (over) return;
-      over = true;
-      reading.delete(end);
-      clearTimeout(timer);
-      freeBytes += sizeBytes;
-      if (typeof result === "string") request.removeListener("data", onData);
-      done(result);
-    };
-    const onData = (chunk: Buffer) => {
-      if (sizeBytes + chunk.length > bodyBytes || areTooShort(chunks.length, sizeBytes)) return end("large");
-      if (chunk.length > freeBytes) makeRoom(chunk.length);
-      if (over) return;
-      if (chunk.length > freeBytes) return end("full");
-      freeBytes -= chunk.length;
-      sizeBytes += chunk.length;
-      chunks.push(chunk);
-      if (sizeBytes < expectedBytes) reading.add(end);
-    };
-    let timer: NodeJS.Timeout | undefined;
-    // Most bodies come in one packet with their header, and need none.
-    setImmediate(() => {
-      if (!over) timer = setTimeout(() => end("slow"), bodyDeadlineMs);
-    });
-    request.on("data", onData);
-    request.on("end", () => end(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
-    request.on("close", () => end("gone"));
-    request.on("error", () => end("gone"));
-  };
 }

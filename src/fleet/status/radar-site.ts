@@ -3,7 +3,7 @@ import { messageOf } from "../../base/errors.ts";
 import { counted, formatCount } from "../../base/units.ts";
 import { createKeptPages } from "../../server/kept-pages.ts";
 import type { Page } from "../../server/response.ts";
-import type { Site } from "../../server/server.ts";
+import type { Site } from "../../server/site.ts";
 import { createGuardedSite, searchedText } from "../../status/page/guarded-site.ts";
 import { html, type Html } from "../../status/page/html.ts";
 import type { PageAccess } from "../../status/page/page-access.ts";

@@ -1,5 +1,5 @@
 import type { Page } from "../../server/response.ts";
-import type { Site, SiteRequest } from "../../server/server.ts";
+import type { Site, SiteRequest } from "../../server/site.ts";
 import { createDocuments, type Documents } from "./document.ts";
 import { html, type Html } from "./html.ts";
 import type { PageAccess, PageVerdict } from "./page-access.ts";

@@ -9,7 +9,7 @@ import { Secret } from "../../base/secret.ts";
 import { isLoopbackUrl } from "../../config/address.ts";
 import type { Config } from "../../config/config.ts";
 import { rereadSecret, shortestSecret } from "../../config/secrets.ts";
-import type { SiteRequest } from "../../server/server.ts";
+import type { SiteRequest } from "../../server/site.ts";
 import { isSecret } from "../../webhook/ingest/delivery.ts";
 
 /** May these headers see a page? `wait`: too many wrong tokens came lately. */

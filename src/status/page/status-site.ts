@@ -2,7 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Config } from "../../config/config.ts";
 import { createKeptPages } from "../../server/kept-pages.ts";
 import type { Page } from "../../server/response.ts";
-import type { Site } from "../../server/server.ts";
+import type { Site } from "../../server/site.ts";
 import type { CompanyStatusView } from "../company-view.ts";
 import { companyBody } from "./company-page.ts";
 import type { Documents } from "./document.ts";
