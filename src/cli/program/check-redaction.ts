@@ -1,7 +1,8 @@
-import { MirrorError } from "../../base/errors.ts";
+import { messageOf, MirrorError } from "../../base/errors.ts";
 import { nearest, someOf, unknownName } from "../../base/names.ts";
 import type { LoadedConfig } from "../../config/load.ts";
 import type { ConnectorDeclaration } from "../../connector/connector-declaration.ts";
+import { translationTo } from "../../export/plan/export-plan.ts";
 import { documentDate } from "../../export/plan/period.ts";
 import type { AdjustableLog } from "../../log/log.ts";
 import { isAboutUnknown, isMatch, isRedactable, redactModeOf } from "../../store/snapshot/redaction.ts";
@@ -47,21 +48,22 @@ export function checkExports(
   declaration: ConnectorDeclaration,
 ): void {
   if (config.exports.length === 0) return;
-  const { title, translations } = declaration;
   const known = namesOf(tablesOfReport(declaration));
   const lines = config.exports.flatMap(({ tables, language }, entry) => {
-    const isSpoken = language === "en" || translations?.[language] !== undefined;
     const place = (...key: (string | number)[]) => placeOf(["exports", entry, ...key]);
     const unknown = (tables ?? []).flatMap((name, at) =>
       known.includes(name) ? [] : [`${place("tables", at)}: ${unknownName("table", name, known)}`],
     );
-    return isSpoken
-      ? unknown
-      : [...unknown, `${place("language")}: ${title} has no translation to ${language}`];
+    try {
+      translationTo(declaration, language);
+      return unknown;
+    } catch (error) {
+      return [...unknown, `${place("language")}: ${messageOf(error)}`];
+    }
   });
   if (lines.length === 0) return;
   throw new MirrorError("config", lines.join("\n"), {
-    hint: "`fintoro-mirror schema --tables` lists them all",
+    hint: "`fintoro-mirror schema --tables` lists all tables; without a language, columns keep their own names",
   });
 }
 
