@@ -140,9 +140,10 @@ export function queueOwners({ mirror, queue, resources }: RunContext): void {
 
 /** Call when all that was queued is read. Notes which resources have by now what was left out of them. */
 export function noteOwnersRead({ mirror: { meta }, resources, selected }: RunContext): void {
-  for (const { name, list } of resources)
-    if (list.kind === "owned" && list.by.every((owner) => selected.has(owner.resource)))
-      if (meta.get(leftOutKey(name)) === "queued") meta.set(leftOutKey(name), null);
+  for (const { name, list } of resources) {
+    const isRead = list.kind === "owned" && list.by.every((owner) => selected.has(owner.resource));
+    if (isRead && meta.get(leftOutKey(name)) === "queued") meta.set(leftOutKey(name), null);
+  }
 }
 
 function isProvenByList({ detail, gives, fullWhen, list }: Resource): boolean {

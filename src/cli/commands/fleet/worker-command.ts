@@ -161,8 +161,8 @@ class WorkerProcess {
     else {
       const parts = await openNodeParts(context, config, { name, role }, tables, engine, this.connections);
       // A receiver does without the engine of runs.
-      const held = await import("../../../fleet/worker/fleet-node.ts");
-      const node = new held.FleetNode(parts, this.loops);
+      const { FleetNode: Node } = await import("../../../fleet/worker/fleet-node.ts");
+      const node = new Node(parts, this.loops);
       this.node = node;
       await waitForPostgres(wait, () => node.start());
       await waitForPostgres(wait, () => this.keepCatalogue(postgres, engine));

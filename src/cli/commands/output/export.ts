@@ -101,9 +101,8 @@ async function exportScope(
   const { exported, uploaded } = await context.showing(makeFiles);
   const { undated, otherwiseRedacted } = exported;
   if (!asked.history) warnIfIncomplete(scope, exported.completeness);
-  const mirrored = new Set(scope.resources.map((one) => one.name));
-  const named = scope.declaration.resources.filter(({ name }) => asked.tables.includes(name));
-  const leftOut = named.flatMap(({ name }) => (mirrored.has(name) ? [] : [name]));
+  const unread = scope.declaration.resources.filter((one) => !scope.resources.includes(one));
+  const leftOut = unread.map(({ name }) => name).filter((name) => asked.tables.includes(name));
   if (leftOut.length > 0)
     context.log.warn(`${company}: resources leaves out what was asked for: ${someOf(leftOut, 5)}`, {
       hint: "The files show what was read before it was left out, if anything.",
