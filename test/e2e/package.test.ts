@@ -318,4 +318,19 @@ describe("a month that was handed over", () => {
     expect([other.code, other.stderr]).toEqual([2, expect.stringContaining("does not reach back that far")]);
     expect(handOvers(company)).toHaveLength(known);
   });
+
+  test("is said not to be known where changes since it were pruned", async () => {
+    const company = await aCompanyWithFiles();
+    const { month } = busyMonth(company);
+    await pack(company, month);
+    const status = async () => (await runCommand(["status"], { cwd: company.folder })).stdout;
+    const unknown = `changes since hand-overs are not all known, as older ones were pruned: ${month}`;
+    await changePrice(company, month);
+    await changePrice(company, month);
+    expect(await status()).not.toContain(unknown);
+    const db = openDatabase(company.file);
+    db.exec("DELETE FROM _change_log WHERE seq < (SELECT max(seq) FROM _change_log)");
+    db.close();
+    expect(await status()).toContain(unknown);
+  });
 });

@@ -1,5 +1,6 @@
 import { localDate } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
+import { someOf } from "../../base/names.ts";
 import { counted } from "../../base/units.ts";
 import { freshForMs, runSchedule } from "../../config/cron-schedule.ts";
 import { openSnapshot } from "../../state/mirror-snapshot.ts";
@@ -31,6 +32,7 @@ export const statusCommand: CommandRun<"status"> = async (context, { options, co
       answers: db && names.length === 1 ? answersOf(scope, nowMs) : null,
     }));
     companies[name] = status;
+    const pruned = handOvers.flatMap((one) => (one.pruned ? [one.month] : []));
     const lines = [
       ...statusLines(name, status, nowMs, output.columns),
       ...handOvers.flatMap(({ month, at, changed }) => {
@@ -38,6 +40,9 @@ export const statusCommand: CommandRun<"status"> = async (context, { options, co
         const since = `${month} was handed over on ${day}; ${counted(changed, "document")} changed since`;
         return changed > 0 ? [`  ${since}: \`package --month ${month}\``] : [];
       }),
+      ...(pruned.length > 0
+        ? [`  changes since hand-overs are not all known, as older ones were pruned: ${someOf(pruned, 3)}`]
+        : []),
       ...Object.values(answers ?? {}).map((sentence) => `  ${sentence}`),
     ];
     return { document: { ...status, hand_overs: handOvers, answers }, lines, outcome: statusOutcome(status) };

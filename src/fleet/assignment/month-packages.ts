@@ -4,7 +4,6 @@ import type { CompanySupervisor } from "../../host/company-supervisor.ts";
 import type { HostContext } from "../../host/host-context.ts";
 import type { RequestGuard } from "../../runs/service-connection.ts";
 import { HandOverCounts, handOversOf } from "../../state/as-of/hand-overs.ts";
-import { Changes } from "../../store/apply/change-log.ts";
 import type { Lease } from "../ownership/ownership.ts";
 import type { PackageFailure } from "../postgres/fleet-database.ts";
 import type { AskedPackage } from "../postgres/tables/packages-table.ts";
@@ -48,9 +47,9 @@ export function createMonthPackages(
     if (!db || made === null || made.without_pdf.length > 0 || (proved && !made.proved)) return false;
     const last = handOversOf(db, month).at(-1);
     if (last?.log !== made.log || last.seq > made.position) return false;
-    // What was pruned since may have been of the month.
-    if (last.seq < new Changes(db).firstSeq() - 1) return false;
-    return new HandOverCounts().read(db, supervisor.settings.declaration, month)[0]?.changed === 0;
+    const [since] = new HandOverCounts().read(db, supervisor.settings.declaration, month);
+    // What was pruned may have been of the month.
+    return since?.changed === 0 && !since.pruned;
   };
   const make = async (asked: AskedPackage): Promise<void> => {
     if (isUnchanged(asked)) return packages.finish(lease, asked, null);

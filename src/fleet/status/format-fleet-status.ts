@@ -130,7 +130,9 @@ export function radarCells({ mirror, answers }: RadarCompany): string[] {
   if (mirror === null) return ["not read yet", "", "", "", ""];
   const { token, webhook, handed_over: month, read_since: since, verified_at: verified } = mirror;
   const handedOver =
-    month === null ? "none" : `${month.month}, ${counted(month.changed, "document")} changed since`;
+    month === null
+      ? "none"
+      : `${month.month}, ${counted(month.changed, "document")} changed since${month.pruned ? ", as far as known" : ""}`;
   const read = since === null ? "not read whole" : `read since ${since.slice(0, 10)}`;
   const proof = verified === null ? read : `verified ${verified.slice(0, 10)}`;
   const says = answers === null ? "no report yet" : Object.values(answers).join("; ");

@@ -60,8 +60,13 @@ export class HandOverCounts {
     }
     const documents = resources.filter(({ name }) => monthPackage?.documents.includes(name));
     for (const resource of documents) this.add(db, resource, rows);
-    this.seen = new Changes(db).lastSeq();
-    return rows.map(({ month, at }) => ({ month, at, changed: this.changed.get(month)?.size ?? 0 }));
+    const log = new Changes(db);
+    this.seen = log.lastSeq();
+    return rows.map(({ month, at, position }) => {
+      /** Changes since may be pruned: so many more documents may have changed. */
+      const pruned = !log.holdsAfter(position);
+      return { month, at, changed: this.changed.get(month)?.size ?? 0, pruned };
+    });
   }
 
   private add(db: Db, resource: Resource, rows: readonly { month: string; position: number }[]): void {

@@ -96,12 +96,15 @@ export function outputs({ view, status: { files }, handOvers, moment }: CompanyP
     return { name, about, small, text: cut(one.error ?? "", mostCharacters), badge: ["bad", "failed"] };
   });
   const fetched = files && files.stored + files.pending + files.problems > 0 ? [fileRow(files)] : [];
-  const months = handOvers.map(({ month, at, changed }): ListRow => ({
-    name: `month ${month}`,
-    about: when(at, moment),
-    small: [`${counted(changed, "document")} changed since it was handed over`],
-    badge: changed > 0 ? ["look", "changed"] : ["good", "handed over"],
-  }));
+  const months = handOvers.map(({ month, at, changed, pruned }): ListRow => {
+    const known = pruned ? ", as far as the change log reaches" : "";
+    return {
+      name: `month ${month}`,
+      about: when(at, moment),
+      small: [`${counted(changed, "document")} changed since it was handed over${known}`],
+      badge: changed > 0 ? ["look", "changed"] : pruned ? ["plain", "not known"] : ["good", "handed over"],
+    };
+  });
   const body = rowList([...steps, ...fetched, ...months], "The config asks for no report and no export.");
   return pagePart("outputs", "Reports and exports", body);
 }

@@ -144,10 +144,15 @@ export class Changes extends Repository {
     return hasRow(this.db, "_change_log", { seq });
   }
 
+  /** Is every change after this one still there? */
+  holdsAfter(seq: number): boolean {
+    return seq >= this.firstSeq() - 1;
+  }
+
   /** Throws MirrorError `not_found` where changes after `seq` were removed: what is left would hide them. */
   assertHeldAfter(seq: number): void {
+    if (this.holdsAfter(seq)) return;
     const first = this.firstSeq();
-    if (seq >= first - 1) return;
     throw new MirrorError(
       "not_found",
       `the changes from seq ${seq + 1} to ${first - 1} were removed: the change log begins at seq ${first}`,

@@ -15,7 +15,7 @@ import { describeWithPostgres } from "../../support/postgres/databases.ts";
 const wellRead: Omit<MirrorRadar, "needs_someone"> = {
   token: "accepted",
   webhook: "receives",
-  handed_over: { month: "2026-10", at: "2026-11-05T08:00:00.000Z", changed: 0 },
+  handed_over: { month: "2026-10", at: "2026-11-05T08:00:00.000Z", changed: 0, pruned: false },
   read_since: "2026-11-01T02:00:00.000Z",
   verified_at: null,
 };
@@ -34,7 +34,9 @@ describeWithPostgres("fleet status --radar", () => {
   test("has a line for each company, and marks those where somebody has to look", async ({ fleet }) => {
     await published(fleet, "acme", {}, {});
     await published(fleet, "beta", { token: "refused", webhook: "off" }, null);
-    const months = { handed_over: { month: "2026-10", at: "2026-11-05T08:00:00.000Z", changed: 3 } };
+    const months = {
+      handed_over: { month: "2026-10", at: "2026-11-05T08:00:00.000Z", changed: 3, pruned: false },
+    };
     const verified = { ...months, verified_at: "2026-11-20T00:00:00.000Z" };
     await published(fleet, "gamma", verified, { a: "2 clients" });
     await published(fleet, "left", {}, {});
