@@ -90,7 +90,7 @@ describe("the runs of one company", () => {
 
   // Fault: process | an unforeseen error in a run | the run's function | the run's outcome, not the daemon's end
   test("a bug in a run is its outcome, not the daemon's end", async () => {
-    const [kind, message] = ["bug", "x is not a function"];
+    const [kind, message] = ["runtime", "x is not a function"];
     const { runQueue, records } = queueWith({ perform: () => Promise.reject(new TypeError(message)) });
     const report = await runQueue.run(request(), "one");
     expect(report).toMatchObject({ outcome: "failed", error: { kind, message } });

@@ -88,7 +88,10 @@ export const syncCommand: CommandRun<"sync"> = async (context, { args, options, 
   await sendAlerts(context, config, summaries);
   // Printed last: a reader that closes stdout (`| head`) ends the program, when everything above is done.
   await printSummaries(context, summaries);
-  return worstOutcome([...outcomes, ...failures, ...refused.map(() => "partial" as const)]);
+  const outcome = worstOutcome([...outcomes, ...failures, ...refused.map(() => "partial" as const)]);
+  // Of one company: the exit code of its error, as every command has it.
+  const [error] = summaries.size === 1 ? [...summaries.values()].map((summary) => summary.error) : [];
+  return outcome === "failed" && error ? { kind: error.kind } : outcome;
 };
 
 /** Warns of named tables whose records come with others, of which none is read. */

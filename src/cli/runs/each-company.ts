@@ -3,6 +3,7 @@ import { firstThrown, messageOf, MirrorError } from "../../base/errors.ts";
 import type { Config } from "../../config/config.ts";
 import { recordStep, type StepResult } from "../../status/after-run-record.ts";
 import type { Shard } from "../../status/shards.ts";
+import { outcomeOfError } from "../../sync/context/run-summary.ts";
 import { failureOf } from "../console/console.ts";
 import { companyScopes, type CompanyScope } from "../mirror/company-scope.ts";
 import type { CommandContext } from "../program/command.ts";
@@ -80,12 +81,9 @@ export async function forEachCompany(
   return isPartial && isSome ? "partial" : worstOutcome(outcomes);
 }
 
-const ownOutcomes = ["unauthenticated", "identity", "database", "locked"] as const;
-
 /** What a command that fails for a company comes to. */
 export function outcomeOf(error: unknown): CommandOutcome {
-  if (!(error instanceof MirrorError)) return "database";
-  return ownOutcomes.find((one) => one === error.kind) ?? "failed";
+  return error instanceof MirrorError ? outcomeOfError(error) : "database";
 }
 
 /**

@@ -1,5 +1,5 @@
 import { isoTime, type Clock } from "../../base/clock.ts";
-import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
+import { hintOf, messageOf, MirrorError, type ErrorKind } from "../../base/errors.ts";
 import type { RunMode } from "../../state/runs.ts";
 import { Tally, type RequestCounts, type ResourceCounts, type Trouble } from "./tally.ts";
 
@@ -85,7 +85,7 @@ export function isWorthPublishing(summary: Pick<RunSummary, "outcome" | "listed_
 }
 
 export interface RunError {
-  readonly kind: string;
+  readonly kind: ErrorKind;
   readonly message: string;
   readonly hint?: string;
   readonly request_id?: string;
@@ -101,13 +101,18 @@ export function emptySummary(clock: WallClock, startedAt: string, outcome: Outco
   return { outcome, ...times, ...work, ...fields };
 }
 
-/** Kinds of errors that are an outcome of a run as well. */
+/** Kinds of errors that are an outcome as well. */
 const outcomes = ["locked", "database", "identity", "unauthenticated", "stopped"] as const;
+
+/** The outcome that stands for an error. */
+export function outcomeOfError({ kind }: MirrorError): Outcome {
+  return outcomes.find((one) => one === kind) ?? "failed";
+}
 
 /** The summary of a run that could not begin, with the error and the outcome that stands for it. */
 export function notBegun(clock: WallClock, startedAt: string, error: unknown): RunSummary {
-  const kind = error instanceof MirrorError ? error.kind : "bug";
-  const outcome = outcomes.find((one) => one === kind) ?? "failed";
-  const summary = emptySummary(clock, startedAt, outcome);
+  const isKnown = error instanceof MirrorError;
+  const summary = emptySummary(clock, startedAt, isKnown ? outcomeOfError(error) : "failed");
+  const kind = isKnown ? error.kind : "runtime";
   return { ...summary, error: { kind, message: messageOf(error), ...hintOf(error) } };
 }

@@ -9,7 +9,7 @@ import { databaseError } from "../../store/database.ts";
 import { retryInTurn } from "../../store/transient-errors.ts";
 import { requestIdOf } from "../apply/handle-failure.ts";
 import { requireRunId, type RunContext, type RunParts } from "../context/run-context.ts";
-import { emptySummary } from "../context/run-summary.ts";
+import { emptySummary, outcomeOfError } from "../context/run-summary.ts";
 import type { RunSummary, Outcome, RunError, ScrubSummary } from "../context/run-summary.ts";
 import type { Tally } from "../context/tally.ts";
 import { Engine } from "../engine/engine.ts";
@@ -62,9 +62,11 @@ class SyncRun {
       return await this.finish(signal.aborted ? "interrupted" : outcome);
     } catch (thrown) {
       const error = databaseError(this.parts.mirror.db.name, thrown);
-      const outcome = closed.aborted ? "stopped" : outcomeOfError(error);
-      if (outcome === null && !signal.aborted) throw error;
-      return this.finish(signal.aborted || outcome === null ? "interrupted" : outcome, errorOf(error));
+      const isKnown = error instanceof MirrorError;
+      // A bug is thrown on.
+      if (!isKnown && !closed.aborted && !signal.aborted) throw error;
+      const outcome = isKnown && !closed.aborted ? outcomeOfError(error) : "stopped";
+      return this.finish(signal.aborted ? "interrupted" : outcome, errorOf(error));
     } finally {
       this.over.abort();
     }
@@ -251,14 +253,6 @@ function noteKept({ mirror, queue, selected, tally }: RunContext): void {
     if (!selected.has(resource) || known.has(`${resource} ${id}`)) continue;
     tally.trouble({ resource, kind: "dead", id, message: `${nameOfTarget(target)} is set aside: ${reason}` });
   }
-}
-
-/** How a run ended that this error cut off; null for a bug, which the caller throws on. */
-function outcomeOfError(error: unknown): Outcome | null {
-  if (!(error instanceof MirrorError)) return null;
-  const { kind } = error;
-  if (kind === "unauthenticated" || kind === "identity" || kind === "database") return kind;
-  return kind === "stopped" ? "stopped" : "failed";
 }
 
 function errorOf(error: unknown): RunError {

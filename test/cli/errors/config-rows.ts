@@ -45,5 +45,5 @@ export const configRows = errorRows(setups, [
   "doubled 2 | the same company twice | sync | this key is already in the same map | config.yaml:3:3 | keep one of the two",
   "unset 2 | an environment variable that is not set | sync | the environment variable NO_SUCH is not set | config.yaml:2:18: companies.acme.token | set the variable where the program starts",
   "redacted 2 | a redacted column that does not exist | publish | unknown column emial of clients | config.yaml:5:21 | Did you mean email?",
-  "proxied 1 | a proxy that is no address | sync | must be a proxy's address | HTTPS_PROXY | such as http://proxy.example.com:3128",
+  "proxied 2 | a proxy that is no address | sync | must be a proxy's address | HTTPS_PROXY | such as http://proxy.example.com:3128",
 ]);
