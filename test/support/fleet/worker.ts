@@ -54,7 +54,6 @@ export async function aWorkedFleet(options: SandboxOptions = {}, database?: stri
 }
 
 interface WorkerOptions {
-  readonly role?: string;
   readonly capacity?: number;
   /** A folder. */
   readonly reports?: string;
@@ -68,14 +67,14 @@ export async function startWorker(
   node: string,
   options: WorkerOptions = {},
 ) {
-  const { role = "all", capacity = 50, reports } = options;
+  const { capacity = 50, reports } = options;
   const { snapshots = path.join(company.folder, "snapshots") } = options;
   const folder = path.join(company.folder, node);
   mkdirSync(folder, { recursive: true });
   const shared = { postgres: "${env:DATABASE_URL}", snapshots, ...(reports !== undefined && { reports }) };
   const fleet = { ...shared, node, capacity, snapshot_every: "2s" };
   writeFileSync(path.join(folder, "config.yaml"), JSON.stringify({ data_dir: "data", fleet }));
-  const args = ["worker", "--json", "--role", role, "--listen", "127.0.0.1:0"];
+  const args = ["worker", "--json", "--listen", "127.0.0.1:0"];
   const child = startProgram(args, { cwd: folder, env: secrets });
   const written = outputOf(child);
   const ended = endOf(child);
