@@ -10,7 +10,6 @@ import { lakeReaders, openLake, type LakeReader } from "../../support/fleet/lake
 import { aWorkedFleet, startWorker, type WorkedFleet } from "../../support/fleet/worker.ts";
 import { tempFolder } from "../../support/temporary-folder.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
-import { deliver, eventOf } from "../../support/program/deliveries.ts";
 import { inMirror } from "../../support/company/served-company.ts";
 import { eventually } from "../../support/eventually.ts";
 
@@ -68,33 +67,3 @@ async function publishedReport({ reports }: FleetTables, folder: string): Promis
   const row = await reports.current("acme");
   return path.join(folder, row?.files.find(({ name }) => name === reportName)?.key ?? "none");
 }
-
-describeWithPostgres("a worker that takes a company over", () => {
-  // Fault: fleet | the owner is killed after its report was published, and a delivery comes | process `worker` by SIGKILL | the next owner publishes the report again with the change, and keeps the Parquet files
-  test("publishes its report again after events, as the one before did", async () => {
-    const fleet = await aWorkedFleet({ records: 5 });
-    const reports = tempFolder();
-    await fleet.add("acme", { schedule: { publish_every: "1s" }, rate_limit: { window: "2s" } });
-    const one = await startWorker(fleet, "one", { reports });
-    await one.until("reports published");
-    const id = Number(inMirror(one.company, "SELECT min(id) FROM clients"));
-    const two = await startWorker(fleet, "two", { reports });
-    await one.end("SIGKILL");
-    const before = await fleet.tables.reports.current("acme");
-    fleet.company.sandbox.control.alter("clients", id, { name: "After the takeover" });
-    // As the service does, until the node knows the company.
-    const event = eventOf("clients.updated", id);
-    await expect.poll(() => deliver(two, event)).toBe(204);
-    await two.until("claimed: restored from a snapshot");
-    const isPublished = async () => {
-      const file = await publishedReport(fleet.tables, reports);
-      const name = inMirror({ ...two.company, file }, "SELECT name FROM clients WHERE id = ?", id);
-      return name === "After the takeover";
-    };
-    await eventually(isPublished, () => `the name in the report: ${two.said().join("; ")}`);
-    const after = await fleet.tables.reports.current("acme");
-    const namesOf = (row: typeof after) => row?.files.map(({ name }) => name).toSorted();
-    expect(namesOf(after)).toEqual(namesOf(before));
-    expect((await two.end("SIGTERM")).code).toBe(0);
-  });
-});

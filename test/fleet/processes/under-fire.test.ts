@@ -147,6 +147,7 @@ class Fire {
 describeWithPostgres("a fleet under fire", () => {
   // Fault: process | a worker killed, another one stopped for longer than its lease, Postgres killed, while companies change | two processes of `worker`, and Postgres | no epoch has two writers, no delivery is lost, no answer is 429, takeovers within 30 s, snapshots equal the service, published reports show their last change
   // Fault: process | kill -9 of one of two receivers under load | two processes of `worker` | everything that was answered 204 is in the inbox once (I6, I7)
+  // Fault: fleet | the owner is killed after its report was published, and a delivery comes | process `worker` by SIGKILL | the next owner publishes the report again with the change
   test.each(seeds)(
     "breaks nothing, and leaves every company as the service has it: seed %i",
     async (seed) => {
