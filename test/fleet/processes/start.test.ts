@@ -13,12 +13,13 @@ import { aTcpRelay } from "../../support/fleet/tcp-relay.ts";
 import { jumpingClock, recordingLog } from "../../support/terminal/terminal.ts";
 import { eventually } from "../../support/eventually.ts";
 
-/** A worker that is being started, on a port of its own. */
-async function startingWorker(databaseUrl: string, role = "all", more: object = {}) {
+/** A worker that is being started, on a port of its own. Its pages have a name, so that others may ask for them. */
+async function startingWorker(databaseUrl: string, role = "all") {
   const folder = tempFolder();
   const snapshots = path.join(folder, "snapshots");
   const fleet = { postgres: "${env:DATABASE_URL}", snapshots, node: "one" };
-  writeFileSync(path.join(folder, "config.yaml"), JSON.stringify({ data_dir: "data", fleet, ...more }));
+  const config = { data_dir: "data", fleet, serve: { hosts: ["fleet.example.com"] } };
+  writeFileSync(path.join(folder, "config.yaml"), JSON.stringify(config));
   const port = await portToKeep();
   const args = ["worker", "--json", "--log-format", "json", "--role", role, "--listen", `127.0.0.1:${port}`];
   const started = startProcess(args, { folder, env: { DATABASE_URL: databaseUrl } });
@@ -39,21 +40,9 @@ function urlAt(port: number): string {
 }
 
 describeWithPostgres("a worker that starts", () => {
-  test("shows companies to others than this machine with the token alone that it made", async () => {
-    const server = await ownServer();
-    const named = { serve: { hosts: ["fleet.example.com"] } };
-    const worker = await startingWorker(await server.createDatabase(), "all", named);
-    await eventually(worker.isListening, "a worker that started");
-    const file = path.join(worker.folder, "data", "page-token");
-    expect(jsonLines(worker.stdout())).toMatchObject([{ page_token_file: file }]);
-    expect(await worker.statusOf("/")).toBe(403);
-    const Authorization = `Bearer ${readFileSync(file, "utf8").trim()}`;
-    expect((await fetch(worker.url, { headers: { Authorization } })).status).toBe(200);
-  });
-
   // Fault: network | Postgres is away while a worker starts | a server that is started later | it waits, alive and not ready, says so, and starts when Postgres answers
   test.each(["all", "receive"])(
-    "while Postgres is away (role %s) waits for it, alive and not ready, and then works",
+    "while Postgres is away (role %s) waits for it, alive and not ready, then works, and shows companies for the token alone that it made",
     async (role) => {
       const server = await ownServer();
       const url = await server.createDatabase();
@@ -69,6 +58,11 @@ describeWithPostgres("a worker that starts", () => {
       await eventually(async () => (await worker.statusOf("/readyz")) === 200, "a worker that is ready");
       const nodes = new NodesTable(await connectNode(url));
       expect(await nodes.list()).toMatchObject([{ node: "one", role }]);
+      const file = path.join(worker.folder, "data", "page-token");
+      expect(jsonLines(worker.stdout())).toMatchObject([{ page_token_file: file }]);
+      expect(await worker.statusOf("/")).toBe(403);
+      const Authorization = `Bearer ${readFileSync(file, "utf8").trim()}`;
+      expect((await fetch(worker.url, { headers: { Authorization } })).status).toBe(200);
       worker.child.kill("SIGTERM");
       expect((await worker.ended).code).toBe(0);
       expect(await nodes.list()).toEqual([]);
