@@ -240,6 +240,12 @@ describe("times in which other processes received", () => {
     expect([next.merge([...gap, span(9, 10)]), next.spans()]).toEqual([false, [...gap, span(9, 10)]]);
   });
 
+  test("count from the moment on at which the company joined them", ({ mirror: { db } }) => {
+    const log = new UptimeLog(db);
+    log.merge([span(0, 1), span(2, 5)], t0 + 3 * hourMs);
+    expect(log.spans()).toEqual([span(3, 5)]);
+  });
+
   test("of long ago are removed with the next change, by the newest of them", ({ mirror: { db } }) => {
     const log = new UptimeLog(db);
     log.merge([span(0, 1)]);
