@@ -42,6 +42,8 @@ describeWithPostgres("a company that left the fleet", () => {
     const fleet = await openFleet();
     await used(fleet, "acme");
     const before = await fleet.companies.find("acme");
+    await fleet.companies.put("acme", { language: "sk" });
+    expect((await fleet.companies.find("acme"))?.addedAtMs).toBe(before?.addedAtMs);
     await fleet.companies.remove("acme");
     await pass(fleet, 29);
     expect(await forgetAll(fleet)).toBe(0);

@@ -5,20 +5,6 @@ import { changesUpTo, deliveries, openFleet, test, type Fleet } from "../../supp
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
 describeWithPostgres("the companies of a fleet", () => {
-  test("join anew when they are added again: nobody received for them (I6)", async ({ fleet }) => {
-    const { companies } = fleet;
-    await companies.put("acme", {});
-    await fleet.set("companies", "added_at = now() - interval '1 day'");
-    const joined = async () => (await companies.find("acme"))?.addedAtMs ?? 0;
-    const firstMs = await joined();
-    await companies.put("acme", { language: "sk" });
-    expect(await joined()).toBe(firstMs);
-    await companies.remove("acme");
-    expect(await companies.put("acme", { language: "sk" })).toBe("added");
-    expect(await companies.find("acme")).toMatchObject({ removed: false, config: { language: "sk" } });
-    expect(await joined()).toBeGreaterThan(firstMs + 86_000_000);
-  });
-
   test("a later list has what changed since, removals and late commits too, and leaves out what did not", async () => {
     const { companies, postgres, set } = await openFleet();
     await companies.put("old", {});
