@@ -3,6 +3,8 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { reportName } from "../../../src/fleet/reports/publish-reports.ts";
 import type { FleetTables } from "../../../src/fleet/postgres/tables/fleet-tables.ts";
+import { formatFleetStatus } from "../../../src/fleet/status/format-fleet-status.ts";
+import { fleetStatusOutcome, readFleetStatus } from "../../../src/fleet/status/read-fleet-status.ts";
 import { readRadar } from "../../../src/fleet/postgres/tables/radar-view.ts";
 import { duckRows } from "../../support/export/export.ts";
 import { readersOf } from "../../support/docs/docs.ts";
@@ -11,15 +13,21 @@ import { aWorkedFleet, startWorker, type WorkedFleet } from "../../support/fleet
 import { tempFolder } from "../../support/temporary-folder.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 import { inMirror } from "../../support/company/served-company.ts";
+import { odd } from "../../support/sandbox/odd-answers.ts";
 import { eventually } from "../../support/eventually.ts";
 
 describeWithPostgres("a worker", () => {
-  test("publishes report and Parquet files after a run, for one query over all companies, the catalogue and the radar", async () => {
+  // Fault: fleet | a subscription lacks events; the service begins to send a field | the sandbox, before a run of a worker | `fleet status` names both, and keeps exit 0
+  test("publishes report and Parquet files after a run, for one query over all companies, the catalogue, the radar and status", async () => {
     const startedMs = Date.now();
     const fleet = await aWorkedFleet({ records: 5 });
     const { control } = fleet.company.sandbox;
     for (const id of control.snapshot().get("clients")?.keys() ?? [])
       control.alter("clients", id, { countryId: null });
+    const url = "https://hooks.example.com/webhooks/acme";
+    const lacking = { name: "ours", url, isActive: true, subscribedEvents: ["invoices.created"] };
+    control.create("webhook_subscriptions", lacking);
+    fleet.company.suffer({ ...odd("unknown_fields"), match: { path: "/suppliers" } });
     const reports = tempFolder();
     await fleet.add("acme", { schedule: {} });
     const worker = await startWorker(fleet, "one", { reports });
@@ -33,11 +41,16 @@ describeWithPostgres("a worker", () => {
     expect(await ask(days)).toEqual([["acme", "true"]]);
     expect(existsSync(await publishedReport(fleet.tables, reports))).toBe(true);
     const acme = (await readRadar(fleet.tables.postgres, null)).get("acme");
-    expect(acme?.mirror).toMatchObject({ token: "accepted", webhook: "no event yet", handed_over: null });
+    expect(acme?.mirror).toMatchObject({ token: "accepted", webhook: "differs", handed_over: null });
     expect(Date.parse(acme?.mirror?.read_since ?? "")).toBeGreaterThan(startedMs);
     expect(Object.keys(acme?.answers ?? { none: "" })).toEqual(["einvoice_readiness"]);
     const page = await fetch(worker.url);
-    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining("no event yet")]);
+    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining("differs")]);
+    const status = await readFleetStatus(fleet.postgres, null);
+    expect(formatFleetStatus(status).join("\n")).toMatch(
+      /\n! acme: subscription \d+ lacks \d+ of .*suppliers\.brand_new_field/,
+    );
+    expect(fleetStatusOutcome({ ...status, problems: [] })).toBe("complete");
 
     const isThere = async () => (await fleet.postgres.query("SELECT FROM fintoro_lake.companies")).length > 0;
     await eventually(isThere, () => `the company in the catalogue: ${worker.said().join("; ")}`);

@@ -8,10 +8,6 @@ import { readFleetTotals } from "../../../src/fleet/postgres/tables/fleet-view.t
 import { deliveries, runFleet, sendJob, test, type Fleet } from "../../support/fleet/fleet.ts";
 import { healthyFacts } from "../../support/fleet/snapshot-facts.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
-import { eventually } from "../../support/eventually.ts";
-import { startNode } from "../../support/fleet/short-node.ts";
-import { aWorkedFleet } from "../../support/fleet/worker.ts";
-import { odd } from "../../support/sandbox/odd-answers.ts";
 
 const facts = { node: "node-1", version: "1.2.3", role: "all", held: 2, capacity: 50 };
 
@@ -215,29 +211,6 @@ describeWithPostgres("the status of a fleet", () => {
     await fleet.add(...Array.from({ length: 60 }, (_, n) => `c${n}`));
     expect(await countOf()).toBe(forOne);
     expect(forOne).toBeLessThan(9);
-  });
-
-  // Fault: fleet | a subscription lacks events; the service begins to send a field | the sandbox, before a run of a node | `fleet status` names both, and keeps exit 0
-  test("names a subscription that drifts, and a field that is new", async () => {
-    const fleet = await aWorkedFleet({ records: 1 });
-    const input = { url: "https://hooks.example.com/webhooks/acme", isActive: true };
-    const subscribed = { name: "ours", ...input, subscribedEvents: ["invoices.created"] };
-    fleet.company.sandbox.control.create("webhook_subscriptions", subscribed);
-    fleet.company.suffer({ ...odd("unknown_fields"), match: { path: "/suppliers" } });
-    await fleet.add("acme");
-    await startNode(fleet, "one");
-    let status = await readFleetStatus(fleet.postgres, null);
-    await eventually(async () => {
-      status = await readFleetStatus(fleet.postgres, null);
-      return (status.companies["acme"]?.whole_at ?? null) !== null;
-    }, "a whole run");
-    expect(status.companies["acme"]?.problems).toMatchObject([
-      { kind: "subscription", severity: "notice" },
-      { kind: "schema", severity: "notice" },
-    ]);
-    const text = formatFleetStatus(status).join("\n");
-    expect(text).toMatch(/\n! acme: subscription \d+ lacks \d+ of .*suppliers\.brand_new_field/);
-    expect(fleetStatusOutcome({ ...status, problems: [] })).toBe("complete");
   });
 });
 
