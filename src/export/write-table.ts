@@ -119,7 +119,7 @@ function rangesByPart(
   if (plan.setup.length === 0)
     return [{ part: null, ranges: rangesOf(pool.snapshot.db, plan.source, rowsEach) }];
   // A table without rows has a file, too.
-  const parts: readonly LaidOutPart[] = laidOut.length > 0 ? laidOut : [[null, 1, 0]];
+  const parts: readonly LaidOutPart[] = laidOut.length > 0 ? laidOut : [[plan.undated, 1, 0]];
   return parts.map(([part, first, last]) => ({ part, ranges: numberedRanges(first, last, rowsEach) }));
 }
 

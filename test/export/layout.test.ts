@@ -36,6 +36,27 @@ describe("a lake", () => {
     expect(named.flat()).toEqual(["acme", "Ann", "other", "Ann"]);
   });
 
+  test("can be read where a company has no rows of a table, and shows the months that a view has", async () => {
+    const out = path.join(tempFolder(), "lake");
+    const tables = ["invoices", "v_revenue_by_month"];
+    const acme = await aMirror({ "2025-01-31": 1.5, "2026-01-01": 2 });
+    await exportOf(acme, { out, format: "parquet", partition: "month", tables });
+    const young = await aMirror({});
+    await exportOf(young, { out, format: "parquet", partition: "month", tables, company: "young" });
+    const files = (table: string) =>
+      `read_parquet('${out}/company=*/${table}/**/*.parquet', hive_partitioning = true, union_by_name = true)`;
+    const invoices = `SELECT company, year, month, id FROM ${files("invoices")} ORDER BY ALL`;
+    expect(await duckRows(invoices)).toEqual([
+      ["acme", "2025", "01", "1"],
+      ["acme", "2026", "01", "2"],
+    ]);
+    const months = `SELECT year, month, revenue FROM ${files("v_revenue_by_month")} ORDER BY ALL`;
+    expect(await duckRows(months)).toEqual([
+      ["2025", "2025-01", "1.500000"],
+      ["2026", "2026-01", "2.000000"],
+    ]);
+  });
+
   test.each(["csv", "jsonl"] as const)(
     "of %s has a manifest that names every file by its relative path, with its rows",
     async (format) => {

@@ -100,10 +100,13 @@ export function manifestPath(company: string): string {
   return `${company}/manifest.json`;
 }
 
+/** Stands for NULL in Hive layouts: each file of a table has the same number of folders, as readers require. */
+const noValue = "__HIVE_DEFAULT_PARTITION__";
+
 /**
  * A file's path: `acme/invoices.csv`, `company=acme/invoices/year=2026/month=03/part-0.parquet`.
  *
- * @param part `2026`, `2026-03`, empty for rows without a date; null: the table is not partitioned
+ * @param part `2026`, `2026-03`, `` or `-` for rows without a date; null: the table is not partitioned
  */
 export function filePath(
   { company, format, partition }: Pick<ExportRequest, "company" | "format" | "partition">,
@@ -111,7 +114,8 @@ export function filePath(
   part: string | null,
 ): string {
   if (partition === null) return `${company}/${table}.${format}`;
-  const folders = part === null ? [] : partFolders(part, partition);
+  const values = part?.split("-") ?? [];
+  const folders = values.map((value, at) => `${at === 0 ? "year" : "month"}=${value || noValue}`);
   return [`company=${company}`, table, ...folders, `part-0.${format}`].join("/");
 }
 
@@ -122,15 +126,6 @@ export function workbookPath({
   history = false,
 }: Pick<ExportRequest, "company" | "tables" | "history">): string {
   return `${company}/${more.length === 0 ? only : company}${history ? historySuffix : ""}.xlsx`;
-}
-
-/** Stands for NULL in Hive layouts. */
-const noValue = "__HIVE_DEFAULT_PARTITION__";
-
-/** Every part has the same number of folders, as readers require. */
-function partFolders(part: string, partition: NonNullable<ExportRequest["partition"]>): string[] {
-  const [year, month] = part === "" ? [noValue, noValue] : part.split("-");
-  return partition === "year" ? [`year=${year}`] : [`year=${year}`, `month=${month}`];
 }
 
 /** A path below the export's folder as the manifest names it, relative to itself. */

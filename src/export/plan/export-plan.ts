@@ -20,6 +20,8 @@ export interface TableExport {
   readonly period: DatedPeriod | null;
   /** Of the files; with `isJson` only the mirror's own. */
   readonly columns: readonly ParquetColumn[];
+  /** The part of rows without a date, and of a table without rows; null: the table is not partitioned. */
+  readonly undated: string | null;
   /** Whether `source` reads the JSON of records, with the own columns as its first members. */
   readonly isJson: boolean;
   /** Statements that lay out the rows, for one connection; empty: any connection reads the table in place. */
@@ -75,7 +77,7 @@ function planRows(
   words: Translation | null,
   date: string | null,
   raw: string | null,
-): Pick<TableExport, "columns" | "isJson" | "setup" | "source"> {
+): Pick<TableExport, "columns" | "undated" | "isJson" | "setup" | "source"> {
   const isJson = raw !== null;
   const own = since === null ? [] : ownColumns;
   const read = [...own, ...(isJson ? [] : since === null ? table.columns : changedColumns(table))];
@@ -88,9 +90,9 @@ function planRows(
     const source = isJson
       ? { from: `${rows} t`, key: "t.id", columns: [`(SELECT json FROM ${raw} w WHERE w.id = t.id)`] }
       : { from: rows, key: quoted(key), columns: shown };
-    return { columns, isJson, setup: [], source };
+    return { columns, undated: null, isJson, setup: [], source };
   }
-  const part = partition === null || date === null ? "NULL" : partSql(partition, date);
+  const { part, undated } = partOf(partition, date);
   const names = (isJson ? ["_json"] : read.map(({ name }) => name)).map(quoted);
   const present = isJson ? `(SELECT t.*, w.json AS _json FROM ${rows} t JOIN ${raw} w ON w.id = t.id)` : rows;
   const from = since === null ? present : `(${changesSql(table, since.seq, raw)})`;
@@ -100,7 +102,7 @@ function planRows(
     `CREATE TEMP TABLE _export_rows AS SELECT ${part} AS _part, ${names.join(", ")} FROM ${from} ORDER BY ${order}`,
   ];
   const laidOut = { from: rowsTable, key: "rowid", columns: isJson ? names : shown };
-  return { columns, isJson, setup, source: laidOut };
+  return { columns, undated, isJson, setup, source: laidOut };
 }
 
 /** The words of a language; null: names and values stay as they are. */
@@ -175,10 +177,13 @@ function orderOf({ kind, primaryKey, view }: SnapshotTable, format: ExportReques
   return ["_part", ...keys].join(", ");
 }
 
-function partSql(partition: NonNullable<ExportRequest["partition"]>, date: string): string {
+/** SQL of a row's part. A folder of months would hide the column `month` of a view by months: that has years only. */
+function partOf(partition: ExportRequest["partition"], date: string | null) {
+  if (partition === null || date === null) return { part: "NULL", undated: null };
+  const [length, undated] = partition === "year" || date === "month" ? [4, ""] : [7, "-"];
   const day = quoted(date);
-  const length = partition === "year" ? 4 : 7;
-  return `CASE WHEN ${day} GLOB '[0-9][0-9][0-9][0-9]-[01][0-9]*' THEN substr(${day}, 1, ${length}) ELSE '' END`;
+  const dated = `${day} GLOB '[0-9][0-9][0-9][0-9]-[01][0-9]*'`;
+  return { part: `CASE WHEN ${dated} THEN substr(${day}, 1, ${length}) ELSE '${undated}' END`, undated };
 }
 
 /**

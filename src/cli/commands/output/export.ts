@@ -92,9 +92,7 @@ async function exportScope(
       show(() => `${company}: sending file ${done + 1} of ${of}: ${file}`);
     const ofMs = moment ? Date.parse(moment.at) : clock.nowMs();
     const reportDate = localDate(ofMs, config.schedule.timezone);
-    const exported = await exportTables(exportParts(scope, reportDate), request, {
-      onProgress,
-    });
+    const exported = await exportTables(exportParts(scope, reportDate), request, { onProgress });
     const uploaded = store && (await uploadExport(store, out, exported, ownRight(signal), onFile));
     return { exported, uploaded: uploaded && belowPrefix(uploaded, to ?? "") };
   };
