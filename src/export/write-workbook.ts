@@ -123,25 +123,25 @@ async function* sheetRows(
 }
 
 /**
- * The sums of the columns that have one, in whole cents: for each value of the column that keeps them apart, then over
- * all rows. A column with an unknown value has no sum.
+ * The sums of the columns that have one, in whole cents: for each value of the column that keeps them apart, but for rows
+ * without one, then over all rows. A column with an unknown value has no sum.
  */
 async function totalsOf(pool: ThreadPool, { columns }: SnapshotTable, label: string): Promise<TotalRow[]> {
   const summed = columns.flatMap(({ name, total }, at) => (total ? [{ name, at, per: total.per }] : []));
-  const byKey = Map.groupBy(summed, ({ per }) => (per === null ? "NULL" : quoted(per)));
+  const byKey = Map.groupBy(summed, ({ per }) => (per === null ? "''" : quoted(per)));
   const rows: TotalRow[] = [];
   for (const [key, wanted] of byKey) {
     const cells = wanted.map(
       ({ name }) =>
         `CASE WHEN count(*) = count(${quoted(name)}) THEN sum(round(${quoted(name)} * 100)) / 100.0 END`,
     );
-    const sql = `SELECT ${[key, ...cells].join(", ")} FROM ${rowsTable} GROUP BY ${key} ORDER BY ${key}`;
+    const sql = `SELECT ${[key, ...cells].join(", ")} FROM ${rowsTable} WHERE ${key} IS NOT NULL GROUP BY ${key} ORDER BY ${key}`;
     for (const [of, ...values] of await pool.query(sql)) {
       const sums = wanted.flatMap(({ at }, index) => {
         const value = values[index];
         return typeof value === "number" ? [[at, decimalText(value)] as const] : [];
       });
-      rows.push({ label: typeof of === "string" ? `${label} ${of}` : label, sums: new Map(sums) });
+      rows.push({ label: of === "" ? label : `${label} ${String(of)}`, sums: new Map(sums) });
     }
   }
   return rows;

@@ -116,6 +116,14 @@ describe("a second reader finds", () => {
       ["Total", null, 62.49],
     ]);
   });
+
+  test("no sum of rows without a currency, as of a client without documents", async () => {
+    const mirror = await aMirror();
+    put(mirror, "clients", { id: 77, name: "Without documents" });
+    const { sheets } = await workbookOf(mirror, { tables: ["v_client_summary"] });
+    const labels = rowsOf(sheets[0] as Sheet).map((row) => String(row["client_id"]));
+    expect(labels.filter((label) => label.startsWith("Total"))).toEqual(["Total EUR", "Total USD", "Total"]);
+  });
 });
 
 const everyTable = { format: "xlsx" } as const;
