@@ -62,7 +62,7 @@ export function createReportServer(
 const descriptions = {
   views: "Views with the question each answers, tables, and questions with SQL: give each :name a value.",
   describe: "The columns of a table or view: type, meaning, what they refer to.",
-  query: "Answers one SELECT in SQLite's dialect: at most 1,000 rows or 50,000 characters, within 5 s.",
+  query: "Answers one SELECT of SQLite (23 / 100 is 0): at most 1,000 rows or 50,000 characters, within 5 s.",
   freshness: "From when the report is, and how fresh and whole each table is.",
 };
 

@@ -110,12 +110,12 @@ async function buildTable(draft: ReportDraft, table: SnapshotTable, checks: Colu
 /**
  * Creates a view whose columns all have a type. A column that the view only passes on has its table's type and
  * stays as it is, so that a filter reaches an index. A computed one has none, which some readers take for a
- * blob: it gets a cast.
+ * blob: it gets a cast. So does an amount: DECIMAL holds whole ones as integers, of which 20 / 100 is 0.
  */
 export function createView(db: Db, schema: string, view: SnapshotTable): void {
   db.exec(inSchema(schema, viewSql(view)));
   const columns = db.pragma(`${schema}.table_info(${quoted(view.name)})`) as { name: string; type: string }[];
-  const untyped = columns.filter(({ type }) => type === "" || type === "BLOB").map(({ name }) => name);
+  const untyped = columns.filter(({ type }) => /^(|BLOB|DECIMAL.*)$/.test(type)).map(({ name }) => name);
   if (untyped.length === 0) return;
   db.exec(`DROP VIEW ${quoted(schema)}.${quoted(view.name)}`);
   db.exec(inSchema(schema, viewSql(view, new Set(untyped))));

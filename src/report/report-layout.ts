@@ -28,7 +28,7 @@ export interface ColumnChecks {
 }
 
 /** To be raised when the same data is stored in another way. */
-const layoutVersion = 3;
+const layoutVersion = 4;
 
 export function layoutOf(declaration: ConnectorDeclaration, shown: readonly SnapshotTable[]): ReportLayout {
   const tables = shown.filter(({ kind }) => kind !== "view");

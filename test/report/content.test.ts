@@ -84,6 +84,15 @@ describe("the published report", () => {
     expect(deleted).toEqual(["clients", "clients"]);
   });
 
+  test("has no whole amount in a view that SQLite would divide as an integer", () => {
+    const report = reading(company.file);
+    for (const { name: view, columns } of declaration.views ?? [])
+      for (const { name } of columns.filter(({ type }) => type.startsWith("DECIMAL"))) {
+        const found = report.prepare(`SELECT DISTINCT typeof(${name}) FROM ${view}`).pluck().all();
+        expect(found, `${view}.${name}`).not.toContain("integer");
+      }
+  });
+
   test("gives every column of a view a type, for readers that need one", () => {
     const report = reading(company.file);
     const type = expect.stringMatching(/^(INT|REAL|TEXT|DATE|DEC|TIME|BOOL)/) as string;
