@@ -184,6 +184,14 @@ describe("for any documents", () => {
     expect(sold).toMatchObject([{ quantity: 6, revenue_eur: 0.6 }]);
   });
 
+  test("what was issued to a client says in which currency", () => {
+    const db = emptySummary();
+    fill(db, [plain]);
+    db.exec("UPDATE invoices SET client_name = 'Ann'");
+    const { sql = "" } = questions.find(({ name }) => name === "documents_of_client") ?? {};
+    expect(db.prepare(sql).all({ client: "ann" })).toMatchObject([{ client_name: "Ann", currency: "EUR" }]);
+  });
+
   test("a document in EUR whose detail is not read yet has no rate, and counts with 1", () => {
     const db = emptySummary();
     fill(db, [plain]);

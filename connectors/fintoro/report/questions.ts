@@ -44,10 +44,10 @@ FROM v_vat_by_month WHERE month = :month GROUP BY vat_rate ORDER BY vat_rate DES
     name: "documents_of_client",
     title: "What was issued to a client?",
     doc: "Invoices and credit notes of clients whose name contains the text given, the newest first",
-    sql: `SELECT 'invoice' AS kind, number, client_name, issue_date, due_date, status, total_with_vat, to_be_paid
+    sql: `SELECT 'invoice' AS kind, number, client_name, issue_date, due_date, status, total_with_vat, to_be_paid, (SELECT symbol FROM currencies WHERE id = currency_id) AS currency
 FROM invoices WHERE client_name LIKE '%' || :client || '%'
 UNION ALL
-SELECT 'credit note', number, client_name, issue_date, due_date, status, total_with_vat, to_be_paid
+SELECT 'credit note', number, client_name, issue_date, due_date, status, total_with_vat, to_be_paid, (SELECT symbol FROM currencies WHERE id = currency_id)
 FROM credit_notes WHERE client_name LIKE '%' || :client || '%' ORDER BY issue_date DESC`,
   },
   {
