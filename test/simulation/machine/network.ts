@@ -9,7 +9,7 @@ import type { HttpTransport } from "../../../src/http/http-transport.ts";
 import { createSafeText } from "../../../src/http/http-errors.ts";
 import { attempt, HttpCounters, type Wire } from "../../../src/http/exchange.ts";
 import type { RateLimiter } from "../../../src/rate-limit/permit.ts";
-import type { SeededChoice } from "../../support/seeded-choice.ts";
+import type { SeededChoice } from "../../support/seeded-random.ts";
 import type { ServiceReply } from "../service/service-types.ts";
 import type { SimulatedMachine } from "./simulated-machine.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";

@@ -12,7 +12,7 @@ import {
 import path from "node:path";
 import { openMirror } from "../../../src/state/mirror.ts";
 import { memoryFolder } from "../../support/memory-folder.ts";
-import type { SeededChoice } from "../../support/seeded-choice.ts";
+import type { SeededChoice } from "../../support/seeded-random.ts";
 import { declaration } from "./simulated-declaration.ts";
 
 /** The files of one company, in a folder in memory. A crash moves on to another folder, so that who died writes into the old one. */

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import { seededChoice, type SeededChoice } from "../../support/seeded-choice.ts";
-import { seededRandom } from "../../support/seeded-random.ts";
+import { seededChoice, seededRandom, type SeededChoice } from "../../support/seeded-random.ts";
 import { calmDeliveries, calmNetwork } from "../scenarios/scenario.ts";
 import type { DeliveryFaults, NetworkFaults } from "../scenarios/scenario.ts";
 import type { SimulatedService } from "../service/simulated-service.ts";

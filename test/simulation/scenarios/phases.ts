@@ -1,4 +1,4 @@
-import type { SeededChoice } from "../../support/seeded-choice.ts";
+import type { SeededChoice } from "../../support/seeded-random.ts";
 import type { HotTable } from "../service/record-changes.ts";
 import { calmDeliveries, calmNetwork, crashPoints } from "./scenario.ts";
 import type { Activity, Ending, Phase, PlannedChange } from "./scenario.ts";

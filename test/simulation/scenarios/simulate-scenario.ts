@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { look } from "../../support/truth/compare.ts";
-import { seededChoice } from "../../support/seeded-choice.ts";
-import { seededRandom } from "../../support/seeded-random.ts";
+import { seededChoice, seededRandom } from "../../support/seeded-random.ts";
 import { brokenAtRest, brokenNow } from "../checks/all-checks.ts";
 import { overspent } from "../checks/budget.ts";
 import { MirrorContents } from "../checks/mirror-contents.ts";
@@ -25,19 +24,12 @@ import { calmDeliveries, calmNetwork } from "./scenario.ts";
 import type { Ending, Phase, PlannedChange, PlannedOddity, TokenKind, Scenario } from "./scenario.ts";
 import { TokenWatch } from "./token-watch.ts";
 
-interface SeedResult {
-  readonly broken: readonly string[];
-  readonly story: readonly string[];
-  readonly traceHash: string;
-  readonly requests: number;
-}
-
 const startMs = Date.parse("2026-11-01T02:15:00+01:00");
 /** A process that needs more is not going to end. */
 const mostSteps = 60_000;
 
 /** Simulates a scenario to its end, where the mirror must equal the service. */
-export async function simulateScenario(scenario: Scenario, { isVerbose = false } = {}): Promise<SeedResult> {
+export async function simulateScenario(scenario: Scenario, { isVerbose = false } = {}) {
   const time = new SimulatedTime(startMs);
   const people = reseedable(scenario.seed);
   const service = new SimulatedService({ ...scenario.service, random: people, clock: time });

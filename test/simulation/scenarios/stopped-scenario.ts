@@ -1,5 +1,4 @@
-import { seededChoice, type SeededChoice } from "../../support/seeded-choice.ts";
-import { seededRandom } from "../../support/seeded-random.ts";
+import { seededChoice, seededRandom, type SeededChoice } from "../../support/seeded-random.ts";
 import { calmPhase, someChanges, someEnding, usualSync } from "./phases.ts";
 import type { Phase, Scenario } from "./scenario.ts";
 import { wideScenario } from "./wide-scenario.ts";

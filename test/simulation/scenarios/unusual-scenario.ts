@@ -1,5 +1,4 @@
-import { seededChoice, type SeededChoice } from "../../support/seeded-choice.ts";
-import { seededRandom } from "../../support/seeded-random.ts";
+import { seededChoice, seededRandom, type SeededChoice } from "../../support/seeded-random.ts";
 import { hotTables } from "../service/record-changes.ts";
 import { denseScenario } from "./dense-scenario.ts";
 import { byTime, calmPhase, recheckMs, someChanges, usualSync } from "./phases.ts";

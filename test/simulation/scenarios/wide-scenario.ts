@@ -1,6 +1,5 @@
 import { hourMs, minuteMs } from "../../../src/base/clock.ts";
-import { seededChoice, type SeededChoice } from "../../support/seeded-choice.ts";
-import { seededRandom } from "../../support/seeded-random.ts";
+import { seededChoice, seededRandom, type SeededChoice } from "../../support/seeded-random.ts";
 import { limiterKinds } from "../../support/rate-limit/simulated-budget.ts";
 import { someChanges, someEnding, usualSync } from "./phases.ts";
 import { calmDeliveries, calmNetwork } from "./scenario.ts";

@@ -5,7 +5,7 @@ import { writable } from "../../../connectors/fintoro/sandbox/resources/all-rout
 import { paymentsOf, totalsOf } from "../../../connectors/fintoro/sandbox/resources/balance.ts";
 import { keepUpload } from "../../../connectors/fintoro/sandbox/resources/case-board.ts";
 import { isRefusedByRules } from "../../../connectors/fintoro/sandbox/rules/rules.ts";
-import type { SeededChoice } from "../../support/seeded-choice.ts";
+import type { SeededChoice } from "../../support/seeded-random.ts";
 import { hasParent } from "./record-texts.ts";
 import type { SimulatedCompany } from "./simulated-company.ts";
 

@@ -1,5 +1,5 @@
 import { startLimiter, type Limiter } from "../../support/rate-limit/simulated-budget.ts";
-import { seededChoice, type SeededChoice } from "../../support/seeded-choice.ts";
+import { seededChoice, type SeededChoice } from "../../support/seeded-random.ts";
 import { english } from "../../../connectors/fintoro/sandbox/lookups/lookup-lists.ts";
 import type { AnsweredRecord } from "../../../connectors/fintoro/sandbox/base/values.ts";
 import type { SentEvent } from "../../../connectors/fintoro/sandbox/model/company.ts";
