@@ -14,9 +14,9 @@ import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
 import { WorkQueue } from "../../../src/state/work-queue.ts";
 import { startEventWorker } from "../../../src/sync/event-worker/event-worker.ts";
 import { CompanyIngest } from "../../../src/webhook/ingest/ingest.ts";
-import { Receiver } from "../../../src/webhook/receiver.ts";
+import { Receiver, type Companies } from "../../../src/webhook/receiver.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
-import { unlikeItsInvoice, unlikeLists } from "../checks/after-usual-run.ts";
+import { unlikeItsInvoice, unlikeLists } from "../checks/equality.ts";
 import { MirrorContents } from "../checks/mirror-contents.ts";
 import type { Activity, Scenario } from "../scenarios/scenario.ts";
 import { isFresh, lacksPaymentProof, summaryOf, type EndedRun } from "./ended-run.ts";
@@ -163,26 +163,18 @@ export class SimulatedProgram {
     const transport = simulatedTransport(this.machine, this.process, rateLimiter);
     const signals = { signal: interrupted.signal, closed: closed.signal, graceMs: 20_000 };
     const work = { mirror, queue, transport, clock, random, log, token };
-    const worker = startEventWorker(work, {
-      resources,
-      concurrency: this.config.http.concurrency,
-      ...signals,
-    });
+    const { concurrency } = this.config.http;
+    const worker = startEventWorker(work, { resources, concurrency, ...signals });
     const ending = eitherSignal(interrupted.signal, closed.signal);
     const { runAtMs, full, replayAtMs } = activity;
     const run = this.later(runAtMs, ending, () => this.performRun({ ...parts, queue }, { full }));
     const replay = this.later(replayAtMs, ending, () => replayInbox(ingest, watched, clock.nowMs()));
     for (const beside of [run, replay]) beside.catch(() => closed.abort());
-    this.receiver = new Receiver({
-      companies: {
-        find: (name) => (name === "acme" ? receiving : null),
-        countAnswer: (_name, result) => {
-          this.lastCounted = result;
-        },
-      },
-      clock,
-      log,
-    });
+    const companies: Companies = {
+      find: (name) => (name === "acme" ? receiving : null),
+      countAnswer: (_name, result) => void (this.lastCounted = result),
+    };
+    this.receiver = new Receiver({ companies, clock, log });
     await clock.sleep(this.options.durationMs, ending);
     this.receiver = null;
     closed.abort();
@@ -220,25 +212,15 @@ export class SimulatedProgram {
     if (!company) throw new Error("the config has no company");
     const limits = { closed: closed.signal, mostRequests: asked.mostRequests ?? Infinity };
     const sinceMs = machine.time.passedMs;
-    const request = { ...usualRun, ...asked, acceptIdentity, resources: declaration.resources };
+    const { resources } = declaration;
+    const request = { ...usualRun, ...asked, acceptIdentity, resources, closed: closed.signal };
     const { mirror, rateLimiter, queue } = parts;
-    const run = createCompanyRun(
-      { clock, random: this.random, log },
-      { config, company },
-      mirror,
-      simulatedTransport(machine, process, limitRequests(rateLimiter, limits)),
-      rateLimiter,
-      { ...request, closed: closed.signal },
-    );
+    const context = { clock, random: this.random, log };
+    const transport = simulatedTransport(machine, process, limitRequests(rateLimiter, limits));
+    const run = createCompanyRun(context, { config, company }, mirror, transport, rateLimiter, request);
     const report = await run.perform(interrupted.signal, {}, queue && { queue });
-    const isBesideWorker = queue !== undefined;
-    this.runs.push({
-      report,
-      sinceMs,
-      full: asked.full === true,
-      quick: asked.quick === true,
-      isBesideWorker,
-    });
+    const { full, quick } = request;
+    this.runs.push({ report, sinceMs, full, quick, isBesideWorker: queue !== undefined });
     machine.note(`the run is ${summaryOf(report)}`);
   }
 }

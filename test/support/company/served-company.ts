@@ -1,18 +1,13 @@
 import type { StepStatus } from "../../../src/status/after-run-record.ts";
 import type { CompanyStatus } from "../../../src/status/read-status.ts";
 import { runCommand } from "../program/cli.ts";
-import { look } from "../truth/compare.ts";
+import { cell } from "../truth/compare.ts";
 import type { Company } from "./company.ts";
 
 /** What the mirror file holds; null where there is no such table yet. */
 export function inMirror(company: Company, sql: string, ...values: unknown[]): unknown {
   try {
-    return look(company.file, (db) =>
-      db
-        .prepare(sql)
-        .pluck()
-        .get(...values),
-    );
+    return cell(company.file, sql, ...values);
   } catch {
     return null;
   }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import Database from "better-sqlite3";
 import { expectedRow, partOwner, partTables } from "./truth.ts";
-import type { Cells, ExpectedRow, TrueRecord, Truth } from "./truth.ts";
+import type { Cells, TrueRecord, Truth } from "./truth.ts";
 
 export type Db = Database.Database;
 type Row = Record<string, string | number | null>;
@@ -38,28 +38,20 @@ function tableDifferences(db: Db, table: string, records: ReadonlyMap<string, Tr
   const extra = [...live.keys()]
     .filter((id) => !records.has(id))
     .map((id) => `${table} ${id}: not in the service`);
-  const texts = [...records]
-    .filter(([id, { text }]) => live.has(id) && raw.get(id) !== text)
-    .map(([id]) => `${table} ${id}: _raw differs`);
-  const rows = new Map(Array.from(records, ([id, { json }]) => [id, expectedRow(table, json)]));
-  return [...extra, ...texts, ...rowMistakes(db, table, rows)];
-}
-
-/** Where live rows and their parts are not as expected; of rows without an expectation only parts are judged. */
-export function rowMistakes(db: Db, table: string, expected: ReadonlyMap<string, ExpectedRow>): string[] {
-  const live = liveRows(db, table);
-  const wrong = [...expected].flatMap(([id, { cells }]) => {
+  const rows = Array.from(records, ([id, { text, json }]) => ({ id, text, ...expectedRow(table, json) }));
+  const wrong = rows.flatMap(({ id, text, cells }) => {
     const row = live.get(id);
     const what = row ? rowDifferences(row, cells) : ["missing"];
+    if (row && raw.get(id) !== text) what.push("_raw differs");
     return what.map((one) => `${table} ${id}: ${one}`);
   });
   const isTable = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = ?");
   const parts = partTables(table).flatMap((name) => {
-    const own = [...expected.values()].flatMap(({ children }) => children.get(name) ?? []);
+    const own = rows.flatMap(({ children }) => children.get(name) ?? []);
     const isThere = own.length > 0 || isTable.get(name) !== undefined;
     return isThere ? partMistakes(db, name, partOwner(table), own) : [];
   });
-  return [...wrong, ...parts];
+  return [...extra, ...wrong, ...parts];
 }
 
 export function liveRows(db: Db, table: string): Map<string, Row> {
@@ -77,11 +69,11 @@ function readRaw(db: Db): RawText[] {
   return db.prepare("SELECT resource, id, json FROM _raw").all() as RawText[];
 }
 
-/** Both ways: what the row should hold, and that it holds nothing besides. */
-export function rowDifferences(row: Row, cells: Cells): string[] {
+/** Both ways: what the row should hold, and that it holds nothing besides, in the columns that are judged. */
+export function rowDifferences(row: Row, cells: Cells, isJudged = (_column: string) => true): string[] {
   const wrong: string[] = [];
   for (const name of new Set([...Object.keys(cells), ...Object.keys(row)])) {
-    if (name.startsWith("_")) continue;
+    if (name.startsWith("_") || !isJudged(name)) continue;
     // A field may be called `constructor`.
     const expected = Object.hasOwn(cells, name) ? (cells[name] ?? null) : null;
     if (!Object.hasOwn(row, name)) {
@@ -125,11 +117,16 @@ export function dump(file: string, except: readonly string[] = ["_runs"]): Recor
   });
 }
 
-export function count(file: string, sql: string, ...parameters: readonly (string | number)[]): number {
+/** The first value that a query gives. */
+export function cell(file: string, sql: string, ...parameters: readonly unknown[]): unknown {
   return look(file, (db) => {
-    const counted = db.prepare(sql).pluck();
-    return Number(counted.get(...parameters));
+    const found = db.prepare(sql).pluck();
+    return found.get(...parameters);
   });
+}
+
+export function count(file: string, sql: string, ...parameters: readonly unknown[]): number {
+  return Number(cell(file, sql, ...parameters));
 }
 
 /** I5: records that the mirror calls deleted although the service has them. */
