@@ -10,14 +10,17 @@ export interface CommitPoints {
 }
 
 type Step = (...args: unknown[]) => unknown;
-const kinds = ["default", "deferred", "immediate", "exclusive"] as const;
+/** What the store makes of a step: it begins all its transactions so. */
+interface Transaction extends Step {
+  readonly immediate: Step;
+}
 
 const watched = new Map<string, CommitPoints>();
 const { prototype } = Database;
 const original = Object.getOwnPropertyDescriptor(prototype, "transaction")?.value as (
   this: Db,
   step: Step,
-) => Step;
+) => Transaction;
 
 /** Calls `points` around the transactions of the database at this path, once it is opened. */
 export function watchCommits(path: string, points: CommitPoints): void {
@@ -30,29 +33,21 @@ export function unwatchCommits(path: string): void {
   if (watched.size === 0) Object.assign(prototype, { transaction: original });
 }
 
-function watchedTransaction(this: Db, step: Step): Step {
+function watchedTransaction(this: Db, step: Step): Transaction {
   const points = watched.get(this.name);
-  if (!points) return original.call(this, step);
-  let depth = 0;
-  const inner = original.call(this, (...args) => {
+  const inner = original.call(this, step);
+  if (!points) return inner;
+  const outermost = original.call(this, (...args) => {
     const result = step(...args);
-    if (depth === 1) points.written();
+    points.written();
     return result;
-  }) as Step & Record<(typeof kinds)[number], Step>;
-  const watch = (run: Step): Step => {
-    return (...args) => {
-      if (!this.inTransaction) points.begin(this);
-      depth += 1;
-      let result: unknown;
-      try {
-        result = run(...args);
-      } finally {
-        depth -= 1;
-      }
-      if (!this.inTransaction) points.committed();
-      return result;
-    };
+  });
+  const immediate: Step = (...args) => {
+    if (this.inTransaction) return inner.immediate(...args);
+    points.begin(this);
+    const result = outermost.immediate(...args);
+    points.committed();
+    return result;
   };
-  const versions = kinds.map((kind) => [kind, watch(inner[kind])] as const);
-  return Object.assign(watch(inner), Object.fromEntries(versions));
+  return Object.assign((...args: unknown[]) => inner(...args), { immediate });
 }

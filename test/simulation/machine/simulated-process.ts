@@ -3,7 +3,7 @@ import type { Clock } from "../../../src/base/clock.ts";
 import type { Log } from "../../../src/base/logger.ts";
 import type { Db } from "../../../src/store/database.ts";
 import type { CrashPoint, Ending } from "../scenarios/scenario.ts";
-import { unwatchCommits, watchCommits } from "./commit-points.ts";
+import { unwatchCommits, watchCommits, type CommitPoints } from "./commit-points.ts";
 import type { SimulatedMachine } from "./simulated-machine.ts";
 
 /** The process is dead: thrown where it stood, so that nothing after it happens. */
@@ -32,7 +32,7 @@ function clockOf(process: SimulatedProcess, machine: SimulatedMachine): Clock {
  * its clock stops, nothing that it asked for is answered, and the files go on to the next process as they stand at
  * that moment.
  */
-export class SimulatedProcess {
+export class SimulatedProcess implements CommitPoints {
   readonly clock: Clock;
   readonly token: string;
   readonly log: Log;
@@ -76,11 +76,7 @@ export class SimulatedProcess {
 
   async run(program: () => Promise<void>): Promise<ProcessEnd> {
     this.planEnding();
-    watchCommits(this.file, {
-      begin: (db) => this.beginTransaction(db),
-      written: () => this.written(),
-      committed: () => this.committed(),
-    });
+    watchCommits(this.file, this);
     const work = program().then(
       (): ProcessEnd => ({ how: "ended" }),
       (error: unknown): ProcessEnd => ({ how: "failed", error: detailOf(error) }),
@@ -154,12 +150,12 @@ export class SimulatedProcess {
     this.crashed.resolve({ how: "crashed" });
   }
 
-  private beginTransaction(db: Db): void {
+  begin(db: Db): void {
     this.db = db;
     this.reach("before a transaction");
   }
 
-  private written(): void {
+  written(): void {
     const { busy, choice } = this.machine;
     this.throwFailure();
     this.reach("in a transaction");
@@ -168,7 +164,7 @@ export class SimulatedProcess {
   }
 
   /** The log holds the transaction: where it was cut off while it was written is decided here, afterwards. */
-  private committed(): void {
+  committed(): void {
     if (!this.isAlive) throw new Crash("committed");
     const { disk, choice } = this.machine;
     const before = this.boundaries.at(-1) ?? 0;
