@@ -2,6 +2,7 @@ import { dayMs } from "../../src/base/clock.ts";
 import { formatCount, formatDuration } from "../../src/base/units.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { count } from "../support/truth/compare.ts";
+import { removeSimulations } from "../simulation/machine/simulated-disk.ts";
 import { firstDayMs, isSlow, PlannedCompany } from "../simulation/planned-company.ts";
 import type { Exchange } from "../simulation/service/service-types.ts";
 import { markdownTable, type BenchResult } from "./result.ts";
@@ -73,7 +74,7 @@ async function sixtyNights(documents: number, hasWebhooks: boolean): Promise<str
       found.join(", "),
     ];
   } finally {
-    company.close();
+    removeSimulations();
   }
 }
 

@@ -1,6 +1,7 @@
-import { expect, onTestFinished, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { hourMs } from "../../src/base/clock.ts";
 import { unequal } from "./checks/equality.ts";
+import { removeSimulations } from "./machine/simulated-disk.ts";
 import { beginsList, isSlow, PlannedCompany } from "./planned-company.ts";
 
 /*
@@ -9,17 +10,10 @@ import { beginsList, isSlow, PlannedCompany } from "./planned-company.ts";
  */
 const limit = 12;
 
-function aPlannedCompany(
-  documents: number,
-  options: ConstructorParameters<typeof PlannedCompany>[1] = {},
-): PlannedCompany {
-  const company = new PlannedCompany(documents, { limit, ...options });
-  onTestFinished(() => company.close());
-  return company;
-}
+afterAll(removeSimulations);
 
 test("a first run has every header before it reads a detail or a parent, newest details first, no resource waits for an hour", async () => {
-  const company = aPlannedCompany(700, { mostPerPage: 50 });
+  const company = new PlannedCompany(700, { limit, mostPerPage: 50 });
   expect((await company.sync()).outcome).toBe("complete");
   const { exchanges } = company.service;
   const lastList = exchanges.findLastIndex((one) => !isSlow(one));
@@ -35,7 +29,7 @@ test("a first run has every header before it reads a detail or a parent, newest 
 });
 
 test("a company whose details and parents fit into one night is proved whole every night: no hidden edit stays", async () => {
-  const company = aPlannedCompany(250);
+  const company = new PlannedCompany(250, { limit });
   const { time } = company;
   await company.sync();
   for (const night of [1, 2]) {
@@ -49,7 +43,7 @@ test("a company whose details and parents fit into one night is proved whole eve
 });
 
 test("nights that a limit of 8 h cuts off read every list, and the first run ends with them", async () => {
-  const company = aPlannedCompany(1_000, { limit: 2 });
+  const company = new PlannedCompany(1_000, { limit: 2 });
   const outcomes: string[] = [];
   for (const night of [0, 1, 2]) {
     await company.reachDay(night);
@@ -63,7 +57,7 @@ test("nights that a limit of 8 h cuts off read every list, and the first run end
 
 test("a run that lasts days has no list older than 20 hours", async () => {
   // A request a minute: its first run takes a day.
-  const company = aPlannedCompany(1_100, { limit: 1 });
+  const company = new PlannedCompany(1_100, { limit: 1 });
   expect((await company.sync()).outcome).toBe("complete");
   expect(company.time.passedMs).toBeGreaterThan(22 * hourMs);
   expect(company.lastReads(isSlow).size).toBe(company.slow);

@@ -12,7 +12,7 @@ import { usualSync } from "./scenarios/phases.ts";
 import type { Ending } from "./scenarios/scenario.ts";
 import type { Exchange, ServiceOptions } from "./service/service-types.ts";
 import { SimulatedService } from "./service/simulated-service.ts";
-import { newFolder, removeSimulations, SimulatedDisk } from "./machine/simulated-disk.ts";
+import { newFolder, SimulatedDisk } from "./machine/simulated-disk.ts";
 import { SimulatedMachine } from "./machine/simulated-machine.ts";
 import { SimulatedProcess } from "./machine/simulated-process.ts";
 import { SimulatedProgram } from "./machine/simulated-program.ts";
@@ -99,11 +99,6 @@ export class PlannedCompany {
       if (row) company.company.tables[table].replace({ ...row, ...to(n / count) });
     }
     company.publish(table);
-  }
-
-  /** Removes its files, and those of every other simulation of this process. */
-  close(): void {
-    removeSimulations();
   }
 }
 
