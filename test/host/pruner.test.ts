@@ -4,7 +4,8 @@ import type { OpenCompany } from "../../src/host/host-context.ts";
 import { createPruner, isPruneDue } from "../../src/host/pruner.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { openHasty } from "../support/mirror/mirror.ts";
-import { changeDaily, loggedChanges, pruneMs } from "../support/mirror/prune.ts";
+import { changeDaily, pruneMs } from "../support/mirror/prune.ts";
+import { allChanges } from "../support/mirror/store.ts";
 import { endRun } from "../support/mirror/state-rows.ts";
 import { DrivenClock } from "../support/virtual/driven-clock.ts";
 import { recordingLog } from "../support/terminal/terminal.ts";
@@ -53,23 +54,23 @@ describe("in the daemon", () => {
   test("it follows the first run of a process, where the run before was long ago", async () => {
     const { mirror, tick, run } = await startPruner(runLastNight);
     await tick(1);
-    expect(loggedChanges(mirror)).toHaveLength(90);
+    expect(allChanges(mirror)).toHaveLength(90);
     run();
     await tick(2);
-    expect(loggedChanges(mirror)).toHaveLength(9);
+    expect(allChanges(mirror)).toHaveLength(9);
   });
 
   test("it is made after a run, not while one reads what lists show, and ends with the runtime", async () => {
     const { mirror, runQueue, close, ended, tick, run, lines } = await startPruner();
     runQueue.isListing = true;
     await tick(90);
-    expect(loggedChanges(mirror)).toHaveLength(90);
+    expect(allChanges(mirror)).toHaveLength(90);
     run();
     await tick(2);
-    expect(loggedChanges(mirror)).toHaveLength(90);
+    expect(allChanges(mirror)).toHaveLength(90);
     runQueue.isListing = false;
     await tick(2);
-    expect(loggedChanges(mirror)).toHaveLength(9);
+    expect(allChanges(mirror)).toHaveLength(9);
     expect(JSON.stringify(lines)).toContain("pruned what is older than the config keeps");
     close.abort();
     await ended;

@@ -19,7 +19,6 @@ import {
   answersOf,
   changeDaily,
   daysAgo,
-  loggedChanges,
   makeRuns,
   prune,
   pruneMs,
@@ -27,7 +26,16 @@ import {
   stoppedClock,
 } from "../support/mirror/prune.ts";
 import { dump } from "../support/truth/compare.ts";
-import { liveRecords, put, remove, rows, stampOf, texts, written } from "../support/mirror/store.ts";
+import {
+  allChanges,
+  liveRecords,
+  put,
+  remove,
+  rows,
+  stampOf,
+  texts,
+  written,
+} from "../support/mirror/store.ts";
 import { about, deliveryOf, openIngest } from "../support/webhook/webhook.ts";
 import { countOld } from "../../src/state/retention/prune-mirror.ts";
 import { readSizes } from "../../src/state/retention/sizes.ts";
@@ -45,9 +53,9 @@ const damage = async (mirror: Mirror) => named(await check(mirror));
 describe("the change log", () => {
   test("I2: keeps its end unchanged, which gives the live rows after what went", async ({ mirror }) => {
     changeDaily(mirror, 100);
-    const before = loggedChanges(mirror);
+    const before = allChanges(mirror);
     const report = await prune(mirror, changesFor(30));
-    const left = loggedChanges(mirror);
+    const left = allChanges(mirror);
     expect(report.changes).toMatchObject({ rows: 70 * 3, first_seq: 70 * 3 + 1 });
     expect(report.changes.bytes).toBeGreaterThan(60_000);
     expect(left).toEqual(before.filter(({ seq }) => seq > 70 * 3));
@@ -55,7 +63,7 @@ describe("the change log", () => {
     expect(rows(mirror, "SELECT count(*) AS count FROM _reads")).toEqual([{ count: left.length }]);
     expect(await damage(mirror)).toEqual([]);
     changeDaily(mirror, 1, 7);
-    expect(replayOver(before, loggedChanges(mirror))).toEqual(liveRecords(mirror, "people"));
+    expect(replayOver(before, allChanges(mirror))).toEqual(liveRecords(mirror, "people"));
     expect(await damage(mirror)).toEqual([]);
   });
 
@@ -79,7 +87,7 @@ describe("the change log", () => {
     remove(mirror, "people", 2, stamp);
     put(mirror, "people", person(9), { stamp: stampOf(mirror, { receivedAtMs: pruneMs - 2_000 }) });
     await prune(mirror, all);
-    expect(loggedChanges(mirror).map(({ op }) => op)).toEqual(["delete", "insert"]);
+    expect(allChanges(mirror).map(({ op }) => op)).toEqual(["delete", "insert"]);
   });
 
   test("a mirror of every kind of record stays sound by itself, and damage is still found and repaired", async () => {
@@ -88,14 +96,14 @@ describe("the change log", () => {
     const shown = () => dump(mirror.db.name, ["_runs", "_change_log", "_reads", "_meta", "_changes"]);
     const live = shown();
     await prune(mirror, all, muchLater);
-    const [last, ...others] = loggedChanges(mirror);
+    const [last, ...others] = allChanges(mirror);
     expect(others).toEqual([]);
     expect(await damage(mirror)).toEqual([]);
     expect(shown()).toEqual(live);
     put(mirror, "people", { id: 1, name: "once" });
     put(mirror, "people", { id: 1, name: "twice" });
     // The last change stays whatever its age, so that no number is given twice.
-    expect(loggedChanges(mirror)[1]?.seq).toBe((last?.seq ?? 0) + 1);
+    expect(allChanges(mirror)[1]?.seq).toBe((last?.seq ?? 0) + 1);
     mirror.db.exec("DELETE FROM _change_log WHERE seq = (SELECT max(seq) FROM _change_log)");
     mirror.db.exec("UPDATE people SET name = 'wrong' WHERE id = 2");
     expect(await damage(mirror)).toContain("people different 2 name");
@@ -143,7 +151,7 @@ describe("a prune", () => {
   test("leaves a sound mirror at each of its pauses, and another one finishes it", async ({ mirror }) => {
     changeDaily(mirror, 90, 7);
     makeRuns(mirror, 9);
-    const before = loggedChanges(mirror);
+    const before = allChanges(mirror);
     const live = liveRecords(mirror, "people");
     const folder = tempFolder();
     const copies: string[] = [];
@@ -158,7 +166,7 @@ describe("a prune", () => {
     for (const file of copies) {
       const found = await openMirror(file, declarationOf());
       expect(await damage(found)).toEqual([]);
-      expect(replayOver(before, loggedChanges(found))).toEqual(live);
+      expect(replayOver(before, allChanges(found))).toEqual(live);
       expect(answersOf(found.db)).toEqual(answersOf(mirror.db));
       await prune(found, all);
       expect(dump(file, [])).toEqual(whole);

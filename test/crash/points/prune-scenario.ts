@@ -7,8 +7,8 @@ import { checkLocally } from "../../../src/verify/local/check-locally.ts";
 import { endOf } from "../../support/program/cli.ts";
 import { count, dump } from "../../support/truth/compare.ts";
 import { named } from "../../support/mirror/local-check.ts";
-import { loggedChanges, makeRuns, replayOver } from "../../support/mirror/prune.ts";
-import { liveRecords, put, remove } from "../../support/mirror/store.ts";
+import { makeRuns, replayOver } from "../../support/mirror/prune.ts";
+import { allChanges, liveRecords, put, remove } from "../../support/mirror/store.ts";
 import { startToDie, type CrashScenario } from "./crash-scenario.ts";
 import { changeMirror, clientsFolder, succeed } from "./publish-scenario.ts";
 
@@ -29,14 +29,14 @@ export async function pruneScenario(): Promise<CrashScenario> {
       UPDATE _reads SET at = '2026-01-01T00:00:00.000Z'`);
   });
   const whole = await openMirror(fileIn(base), declaration);
-  const [changes, live] = [loggedChanges(whole), liveRecords(whole, "units")];
+  const [changes, live] = [allChanges(whole), liveRecords(whole, "units")];
   whole.close();
   const rowsOf = (folder: string) => JSON.stringify(dump(fileIn(folder), pruned));
   const rows = rowsOf(base);
 
   const damage = async ({ folder }: { readonly folder: string }) => {
     const mirror = await openMirror(fileIn(folder), declaration);
-    const replayed = replayOver(changes, loggedChanges(mirror));
+    const replayed = replayOver(changes, allChanges(mirror));
     mirror.close();
     const isReplayed = sortedText(replayed) === sortedText(live);
     return [

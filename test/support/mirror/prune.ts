@@ -6,7 +6,7 @@ import { dayMs, isoTime, type Clock } from "../../../src/base/clock.ts";
 import { rememberIdentity } from "../../../src/state/meta.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
 import { pruneMirror, type PruneReport } from "../../../src/state/retention/prune-mirror.ts";
-import { Changes, type Change } from "../../../src/store/apply/change-log.ts";
+import type { Change } from "../../../src/store/apply/change-log.ts";
 import { put, remove, replay, stampOf } from "./store.ts";
 
 export const pruneMs = Date.UTC(2026, 10, 20, 9);
@@ -38,11 +38,6 @@ export function changeDaily(mirror: Mirror, days: number, perDay = 3): void {
       if (day % 5 === 4 && at === 0) remove(mirror, "people", id, stamp);
       else put(mirror, "people", { id, name: `day ${day}`, email: "x".repeat(900), score: at }, { stamp });
     }
-}
-
-export function loggedChanges({ db }: Pick<Mirror, "db">): Change[] {
-  const reader = new Changes(db);
-  return reader.after(reader.firstSeq() - 1, null, 1_000_000);
 }
 
 /** What the changes give that were pruned, and after them those that were left. */

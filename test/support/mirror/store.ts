@@ -104,12 +104,12 @@ export function row(mirror: Mirror, table: string, id: RecordId): SqlRow | undef
   return mirror.db.prepare(`SELECT * FROM "${table}" WHERE id = ?`).get(id) as SqlRow | undefined;
 }
 
-/** Every row of the change log, read some at a time as `changes` does. */
-export function allChanges(mirror: Mirror, resource: string | null = null, most = 7): Change[] {
-  const reader = new Changes(mirror.db);
+/** Every row that the change log still has, read some at a time as `changes` does. */
+export function allChanges({ db }: Pick<Mirror, "db">, resource: string | null = null, most = 7): Change[] {
+  const reader = new Changes(db);
   const resources = resource === null ? null : [resource];
   const all: Change[] = [];
-  for (let part = reader.after(0, resources, most); part.length > 0;) {
+  for (let part = reader.after(reader.firstSeq() - 1, resources, most); part.length > 0;) {
     all.push(...part);
     part = reader.after(part.at(-1)?.seq ?? 0, resources, most);
   }
