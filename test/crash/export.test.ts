@@ -1,14 +1,13 @@
-import { existsSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { endOf, startProgram } from "../support/program/cli.ts";
-import { changeMirror, clientsFolder } from "./points/publish-scenario.ts";
+import { aClientsFolder, changeMirror } from "./points/publish-scenario.ts";
 import { wrongFiles } from "./points/export-scenario.ts";
 
 // Fault: process | SIGINT while files are written | a process of `export` | exit 130; the earlier files are complete, and nothing else is left
 test("SIGINT exits with 130; the earlier files are complete and nothing else is left", async () => {
-  const cwd = await clientsFolder(30_000);
-  onTestFinished(() => rmSync(cwd, { recursive: true }));
+  const cwd = await aClientsFolder(30_000);
   const out = path.join(cwd, "out");
   const start = (...tables: string[]) => startProgram(["export", ...tables, "--out", out], { cwd });
   expect(await endOf(start("clients"))).toMatchObject({ code: 0 });

@@ -1,10 +1,10 @@
-import { chmodSync, chownSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { runCommand, runProgram, temporaryFolder } from "../support/program/cli.ts";
 import type { CommandResult, Ended } from "../support/program/cli.ts";
 import { put } from "../support/mirror/store.ts";
-import { changeMirror, clientsFolder } from "./points/publish-scenario.ts";
+import { aClientsFolder, changeMirror } from "./points/publish-scenario.ts";
 
 /** Modes bind every user but root, who runs the program as nobody. */
 const nobody = 65_534;
@@ -27,8 +27,7 @@ function giveAway(folder: string): void {
 
 // Fault: disk | the data folder becomes read-only | mode of the folder, below sync, publish and export | each ends with 10, the path and what to check; nothing is changed; when it can be written again all of them succeed
 test("a folder that becomes read-only: a clear error of each command, nothing lost, and all goes on afterwards", async () => {
-  const folder = await clientsFolder(50);
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = await aClientsFolder(50);
   giveAway(folder);
   const publish = ["publish", "--config", "config.yaml"];
   const commands = [publish, ["export", "clients", "--out", ".", "--config", "config.yaml"]];
@@ -58,8 +57,7 @@ test("a folder that becomes read-only: a clear error of each command, nothing lo
 
 // Fault: disk | a command runs as a user who may not look into the data folder | mode of the folder | each that reads the mirror ends with 10; none says that there is no mirror, or that all files are whole
 test("a folder that may not be looked into is named, and not taken for one without a mirror", async () => {
-  const folder = await clientsFolder(5);
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = await aClientsFolder(5);
   const cwd = temporaryFolder({
     "config.yaml": `data_dir: ${folder}\ncompanies: { acme: { token: a-token } }\n`,
   });
@@ -78,8 +76,7 @@ test("a folder that may not be looked into is named, and not taken for one witho
 
 // Fault: disk | the lock file belongs to another user, as after a command that root ran | mode of the file, below sync and status | both name the file and the reason; no bug is reported
 test("a lock file that cannot be opened is named, with the reason", async () => {
-  const folder = await clientsFolder(5);
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = await aClientsFolder(5);
   const lock = path.join(folder, "acme.lock");
   writeFileSync(lock, "");
   giveAway(folder);
@@ -94,8 +91,7 @@ test("a lock file that cannot be opened is named, with the reason", async () => 
 
 // Fault: disk | root runs a command beside the daemon's files | a mirror of another user | refused, with how to run it; nothing is made
 test.runIf(isRoot)("root writes nothing beside the mirror of another user", async () => {
-  const folder = await clientsFolder(5);
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = await aClientsFolder(5);
   writeFileSync(path.join(folder, "acme.lock"), "");
   giveAway(folder);
   const before = readdirSync(folder);
@@ -107,8 +103,7 @@ test.runIf(isRoot)("root writes nothing beside the mirror of another user", asyn
 });
 
 test.runIf(isRoot)("root goes on in a folder of another user whose files are its own", async () => {
-  const folder = await clientsFolder(5);
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = await aClientsFolder(5);
   await changeMirror(folder, (mirror) => put(mirror, "units", { id: 1, name: "new" }));
   chownSync(folder, nobody, nobody);
   expect((await runCommand(["prune", "--config", "config.yaml"], { cwd: folder })).code).toBe(0);

@@ -1,6 +1,6 @@
-import { cpSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { runProgram } from "../support/program/cli.ts";
 import { aCompany, sync } from "../support/company/company.ts";
 import { count } from "../support/truth/equal.ts";
@@ -8,7 +8,7 @@ import { writeServeConfig } from "../support/program/serve.ts";
 import { aSmallDisk, canMount } from "../support/crash/small-disk.ts";
 import { filesBelow } from "./points/crash-scenario.ts";
 import { wrongFiles } from "./points/export-scenario.ts";
-import { changeMirror, clientsFolder } from "./points/publish-scenario.ts";
+import { aClientsFolder, changeMirror } from "./points/publish-scenario.ts";
 import { companyIn } from "./points/sync-scenario.ts";
 
 const kilobytes = 1_024;
@@ -19,9 +19,7 @@ describe.runIf(canMount())("a file system without space (ENOSPC)", () => {
   test("publish and export end with 10 without space; report and files stay, and the next time leaves no other file", async () => {
     const disk = aSmallDisk(12_288 * kilobytes);
     const { folder: cwd } = disk;
-    const base = await clientsFolder(4_000);
-    onTestFinished(() => rmSync(base, { recursive: true, force: true }));
-    cpSync(base, cwd, { recursive: true });
+    cpSync(await aClientsFolder(4_000), cwd, { recursive: true });
     const publish = () => runProgram(["publish", "--force"], { cwd });
     const write = () => runProgram(["export", "clients", "--format", "parquet", "--out", "out"], { cwd });
     for (const run of [publish, write]) expect(await run()).toMatchObject({ code: 0 });

@@ -1,15 +1,13 @@
-import { program } from "../../support/program/process-env.ts";
 import { hash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
-import { endOf } from "../../support/program/cli.ts";
 import { storePdf } from "../../support/company/stored-file.ts";
-import { soundly, startToDie, type CrashScenario } from "./crash-scenario.ts";
-import { changeMirror, clientsFolder, succeed } from "./publish-scenario.ts";
+import { runToDie, soundly, succeed, type CrashScenario } from "./crash-scenario.ts";
+import { changeMirror, clientsFolder } from "./publish-scenario.ts";
 
 const config = ["--config", "config.yaml"];
-const backup = [program, "backup", "--to", "backups", "--keep", "1", ...config];
-const restore = [program, "restore", "--from", "backups", ...config];
+const backup = ["backup", "--to", "backups", "--keep", "1", ...config];
+const restore = ["restore", "--from", "backups", ...config];
 
 /** A `backup` over an earlier one, which it removes, or a `restore` over a mirror that changed since. */
 export async function backupScenario(what: "backup" | "restore"): Promise<CrashScenario> {
@@ -26,7 +24,7 @@ export async function backupScenario(what: "backup" | "restore"): Promise<CrashS
   return {
     countsStatements: true,
     base,
-    run: (attempt) => endOf(startToDie(attempt, args)),
+    run: (attempt) => runToDie(attempt, args),
     afterCrash: ({ folder }) => damage(folder),
     finish: async ({ folder }) => {
       await succeed(folder, args);

@@ -1,10 +1,10 @@
 import type { ChildProcess } from "node:child_process";
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { openDatabase } from "../../../src/store/database.ts";
 import { endOf, type Ended } from "../../support/program/cli.ts";
-import { memoryFolder } from "../../support/memory-folder.ts";
-import { spawnProgram } from "../../support/program/process-env.ts";
+import { memoryScratch } from "../../support/memory-folder.ts";
+import { spawnProgram, type Start } from "../../support/program/process-env.ts";
 
 const preload = new URL("../../support/crash/points.ts", import.meta.url).href;
 
@@ -26,8 +26,7 @@ export interface CrashScenario {
 
 export interface Attempt {
   readonly folder: string;
-  /** Arguments and environment of a Node process that is to die at the point. */
-  readonly execArgv: readonly string[];
+  /** Of a process that is to die at the point. */
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -125,7 +124,8 @@ async function withAttempt<T>(
   use: (attempt: Attempt) => Promise<T>,
   more: Readonly<Record<string, string>> = {},
 ): Promise<T> {
-  const folder = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-crash-"));
+  using scratch = memoryScratch();
+  const folder = scratch.path;
   cpSync(scenario.base, folder, { recursive: true });
   const env = {
     CRASH_LOG: path.join(folder, logName),
@@ -133,36 +133,37 @@ async function withAttempt<T>(
     ...more,
     ...(scenario.countsStatements && { CRASH_STATEMENTS: "" }),
   };
-  try {
-    return await use({ folder, execArgv: ["--import", preload], env });
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  return await use({ folder, env });
 }
 
 function pointsIn({ folder }: Attempt): string[] {
   return readFileSync(path.join(folder, logName), "utf8").trimEnd().split("\n");
 }
 
-/** Starts a file in the attempt's folder; it dies at the point. */
-export function startToDie({ folder, execArgv, env }: Attempt, args: readonly string[]): ChildProcess {
-  const [file = "", ...own] = args;
-  return spawnProgram(own, { cwd: folder, file, env, nodeOptions: execArgv });
+/** Starts the program, unless `start` names another file, in the attempt's folder; it dies at the point. */
+export function startToDie(
+  { folder, env }: Attempt,
+  args: readonly string[],
+  start: Start = {},
+): ChildProcess {
+  return spawnProgram(args, { cwd: folder, env, nodeOptions: ["--import", preload], ...start });
 }
 
-export function runAgain(cwd: string, [file = "", ...args]: readonly string[]): Promise<Ended> {
-  return endOf(spawnProgram(args, { cwd, file }));
+export function runToDie(...started: Parameters<typeof startToDie>): Promise<Ended> {
+  return endOf(startToDie(...started));
+}
+
+/** The same without a crash: it must end well. */
+export async function succeed(cwd: string, args: readonly string[], start: Start = {}): Promise<void> {
+  const { code, stderr } = await endOf(spawnProgram(args, { cwd, ...start }));
+  if (code !== 0) throw new Error(`${args.slice(0, 2).join(" ")} ended with ${code}: ${stderr}`);
 }
 
 /** What a query gives of a database; in its place what SQLite finds wrong with it. */
 export function soundly(file: string, sql: string): string {
-  const db = openDatabase(file, { readonly: true });
-  try {
-    const found = String(db.pragma("integrity_check", { simple: true }));
-    return found === "ok" ? String(db.prepare(sql).pluck().get()) : `damaged: ${found}`;
-  } finally {
-    db.close();
-  }
+  using db = openDatabase(file, { readonly: true });
+  const found = String(db.pragma("integrity_check", { simple: true }));
+  return found === "ok" ? String(db.prepare(sql).pluck().get()) : `damaged: ${found}`;
 }
 
 /** Names of all files below a folder, without what SQLite and this test keep there. */

@@ -1,12 +1,10 @@
-import { program } from "../../support/program/process-env.ts";
-import { mkdtempSync } from "node:fs";
 import path from "node:path";
 import type { SentEvent } from "../../../connectors/fintoro/sandbox/model/company.ts";
 import { endOf } from "../../support/program/cli.ts";
 import { look } from "../../support/truth/compare.ts";
 import { openCompany, sync, type Company } from "../../support/company/open-company.ts";
 import { eventually } from "../../support/eventually.ts";
-import { memoryFolder } from "../../support/memory-folder.ts";
+import { memoryScratch } from "../../support/memory-folder.ts";
 import { writeServeConfig } from "../../support/program/serve.ts";
 import { portToKeep, startServe } from "../../support/program/serve-process.ts";
 import { deliver, eventOf } from "../../support/program/deliveries.ts";
@@ -60,7 +58,7 @@ function untilRead(attempt: Attempt, isOver: () => boolean): Promise<void> {
 /** Deliveries to `serve`, the real program; it is killed, started again, and gets the rest of them. */
 export async function deliveryScenario(): Promise<CrashScenario> {
   const company = await openCompany({ records: 2 });
-  const base = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-base-"));
+  const base = memoryScratch().path;
   await sync(companyIn(company, base));
   const events = changeSuppliers(company);
   const senders = new Map<string, Sender>();
@@ -77,7 +75,7 @@ export async function deliveryScenario(): Promise<CrashScenario> {
       const here = companyIn(company, attempt.folder);
       writeServeConfig(here);
       const port = await portToKeep();
-      const child = startToDie(attempt, [program, "serve", "--json", "--listen", `127.0.0.1:${port}`]);
+      const child = startToDie(attempt, ["serve", "--json", "--listen", `127.0.0.1:${port}`]);
       let isOver = false;
       const ended = endOf(child).finally(() => (isOver = true));
       await senderOf(attempt).sendAll(port, () => isOver);

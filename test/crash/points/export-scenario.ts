@@ -1,11 +1,9 @@
-import { program } from "../../support/program/process-env.ts";
 import { hash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import type { ExportManifest } from "../../../src/export/files/export-manifest.ts";
-import { endOf } from "../../support/program/cli.ts";
-import { differingNames, filesBelow, startToDie, type CrashScenario } from "./crash-scenario.ts";
-import { changeMirror, clientsFolder, succeed, undisturbed } from "./publish-scenario.ts";
+import { differingNames, filesBelow, runToDie, succeed, type CrashScenario } from "./crash-scenario.ts";
+import { changeMirror, clientsFolder, undisturbed } from "./publish-scenario.ts";
 
 const months = ["2024-01-15", "2025-02-20", "2026-03-25"];
 
@@ -17,7 +15,7 @@ const months = ["2024-01-15", "2025-02-20", "2026-03-25"];
 export async function exportScenario(format: "csv" | "parquet"): Promise<CrashScenario> {
   const base = await clientsFolder(50);
   const parts = format === "csv" ? ["--partition-by", "year"] : [];
-  const exported = [program, "export", "clients", "invoices", "--format", format, ...parts, "--out", "out"];
+  const exported = ["export", "clients", "invoices", "--format", format, ...parts, "--out", "out"];
   await changeMirror(base, ({ db }) => {
     const insert = db.prepare("INSERT INTO invoices (id, issue_date, _synced_at) VALUES (?, ?, '')");
     months.slice(0, 2).forEach((month, index) => insert.run(index + 1, month));
@@ -37,7 +35,7 @@ export async function exportScenario(format: "csv" | "parquet"): Promise<CrashSc
   return {
     countsStatements: false,
     base,
-    run: (attempt) => endOf(startToDie(attempt, exported)),
+    run: (attempt) => runToDie(attempt, exported),
     afterCrash: ({ folder }) => halves(folder),
     finish: async ({ folder }) => {
       await succeed(folder, exported);

@@ -1,18 +1,16 @@
-import { program } from "../../support/program/process-env.ts";
 import { appendFileSync } from "node:fs";
 import path from "node:path";
 import { declaration } from "../../../connectors/fintoro/declaration.ts";
 import { openMirror } from "../../../src/state/mirror.ts";
 import { checkLocally } from "../../../src/verify/local/check-locally.ts";
-import { endOf } from "../../support/program/cli.ts";
 import { count, dump } from "../../support/truth/compare.ts";
 import { named } from "../../support/mirror/local-check.ts";
 import { makeRuns, replayOver } from "../../support/mirror/prune.ts";
 import { allChanges, liveRecords, put, remove } from "../../support/mirror/store.ts";
-import { startToDie, type CrashScenario } from "./crash-scenario.ts";
-import { changeMirror, clientsFolder, succeed } from "./publish-scenario.ts";
+import { runToDie, succeed, type CrashScenario } from "./crash-scenario.ts";
+import { changeMirror, clientsFolder } from "./publish-scenario.ts";
 
-const prune = [program, "prune", "--config", "config.yaml"];
+const prune = ["prune", "--config", "config.yaml"];
 const fileIn = (folder: string) => path.join(folder, "acme.db");
 
 /** A `prune` of some hundred changes, runs and events that are all old. */
@@ -48,7 +46,7 @@ export async function pruneScenario(): Promise<CrashScenario> {
   return {
     countsStatements: true,
     base,
-    run: (attempt) => endOf(startToDie(attempt, prune)),
+    run: (attempt) => runToDie(attempt, prune),
     afterCrash: damage,
     finish: async (attempt) => {
       await succeed(attempt.folder, prune);

@@ -1,21 +1,20 @@
-import { program } from "../../support/program/process-env.ts";
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { onTestFinished } from "vitest";
 import { declaration } from "../../../connectors/fintoro/declaration.ts";
 import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
-import { endOf } from "../../support/program/cli.ts";
 import { dump } from "../../support/truth/compare.ts";
-import { memoryFolder } from "../../support/memory-folder.ts";
+import { memoryScratch } from "../../support/memory-folder.ts";
 import { put } from "../../support/mirror/store.ts";
-import { differingNames, filesBelow, runAgain, soundly, startToDie } from "./crash-scenario.ts";
+import { differingNames, filesBelow, runToDie, soundly, succeed } from "./crash-scenario.ts";
 import type { CrashScenario } from "./crash-scenario.ts";
 
 const reportOf = (folder: string) => path.join(folder, "acme.report.db");
-const publish = [program, "publish", "--config", "config.yaml"];
+const publish = ["publish", "--config", "config.yaml"];
 
 /** A folder with a config and a mirror of so many clients. */
 export async function clientsFolder(clients: number): Promise<string> {
-  const folder = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-base-"));
+  const folder = memoryScratch().path;
   writeFileSync(path.join(folder, "config.yaml"), "data_dir: .\ncompanies: { acme: { token: fake } }\n");
   await changeMirror(folder, ({ db }) =>
     db.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${clients})
@@ -24,15 +23,17 @@ export async function clientsFolder(clients: number): Promise<string> {
   return folder;
 }
 
+/** The same, gone with the test. */
+export async function aClientsFolder(clients: number): Promise<string> {
+  const folder = await clientsFolder(clients);
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
 export async function changeMirror(folder: string, change: (mirror: Mirror) => void): Promise<void> {
   const mirror = await openMirror(path.join(folder, "acme.db"), declaration);
   change(mirror);
   mirror.close();
-}
-
-export async function succeed(folder: string, args: readonly string[]): Promise<void> {
-  const { code, stderr } = await runAgain(folder, args);
-  if (code !== 0) throw new Error(`${args.slice(1, 3).join(" ")} ended with ${code}: ${stderr}`);
 }
 
 /** What a command leaves where nothing disturbs it: in a copy of the folder, which is gone then. */
@@ -68,7 +69,7 @@ export async function publishScenario(way: "anew" | "changes"): Promise<CrashSce
   return {
     countsStatements: true,
     base,
-    run: (attempt) => endOf(startToDie(attempt, publish)),
+    run: (attempt) => runToDie(attempt, publish),
     afterCrash: ({ folder }) =>
       readFileSync(reportOf(folder)).equals(before) ? [] : [...damage(folder), ...difference(folder)],
     finish: async ({ folder }) => {

@@ -1,24 +1,21 @@
 import { hash } from "node:crypto";
-import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { zstdDecompressSync } from "node:zlib";
 import { declaration } from "../../../connectors/fintoro/declaration.ts";
 import { silentLog } from "../../../src/base/logger.ts";
-import { CompaniesTable } from "../../../src/fleet/postgres/tables/companies-table.ts";
 import { openPostgres, type Postgres } from "../../../src/fleet/postgres/connection.ts";
-import { OwnersTable } from "../../../src/fleet/postgres/tables/owners-table.ts";
 import { migrateFleet } from "../../../src/fleet/postgres/schema.ts";
-import { SnapshotsTable, type SnapshotPointer } from "../../../src/fleet/postgres/tables/snapshots-table.ts";
+import { fleetTables } from "../../../src/fleet/postgres/tables/fleet-tables.ts";
 import { mirrorKey } from "../../../src/fleet/snapshot/stored-snapshots.ts";
 import { openMirror } from "../../../src/state/mirror.ts";
-import { endOf } from "../../support/program/cli.ts";
 import { startPostgres } from "../../support/postgres/server.ts";
 import { put } from "../../support/mirror/store.ts";
-import { filesBelow, soundly, startToDie, type CrashScenario } from "./crash-scenario.ts";
-import { changeMirror, clientsFolder, succeed } from "./publish-scenario.ts";
+import { filesBelow, runToDie, soundly, succeed, type CrashScenario } from "./crash-scenario.ts";
+import { changeMirror, clientsFolder } from "./publish-scenario.ts";
 
-const script = fileURLToPath(new URL("../../support/fleet/snapshot-process.ts", import.meta.url));
+const script = { file: fileURLToPath(new URL("../../support/fleet/snapshot-process.ts", import.meta.url)) };
 
 /**
  * A node that makes a snapshot, or restores the published one over a mirror with a log that no process closed.
@@ -36,20 +33,22 @@ export async function snapshotScenario(way: "make" | "pack" | "restore"): Promis
   });
   await withPostgres(template, async (postgres) => {
     await migrateFleet(postgres);
-    await new CompaniesTable(postgres).put("acme", {});
+    await fleetTables(postgres).companies.put("acme", {});
     await claim(postgres);
   });
-  await succeed(base, [script, "make", template, "1"]);
+  await succeed(base, ["make", template, "1"], script);
   await changeMirror(base, (mirror) => put(mirror, "units", { id: 1, name: "published" }));
-  await succeed(base, [script, "make", template, "1"]);
+  await succeed(base, ["make", template, "1"], script);
   await leaveLog(base);
   await withPostgres(template, claim);
 
   const urls = new Map<string, string>();
   const urlOf = (folder: string) => urls.get(folder) ?? "";
-  const args = (folder: string, epoch: number) => {
-    return [script, way === "restore" ? way : "make", urlOf(folder), String(epoch)];
-  };
+  const args = (folder: string, epoch: number) => [
+    way === "restore" ? way : "make",
+    urlOf(folder),
+    String(epoch),
+  ];
   const check =
     way === "restore" ? damagedMirror : async (folder: string) => damagedStore(folder, urlOf(folder));
   return {
@@ -59,14 +58,14 @@ export async function snapshotScenario(way: "make" | "pack" | "restore"): Promis
     run: async (attempt) => {
       urls.set(attempt.folder, await server.createDatabase(path.basename(template)));
       const env = { ...attempt.env, ...(way !== "make" && { CRASH_THREADS: "" }) };
-      return endOf(startToDie({ ...attempt, env }, args(attempt.folder, 2)));
+      return runToDie({ ...attempt, env }, args(attempt.folder, 2), script);
     },
     afterCrash: ({ folder }) => check(folder),
     finish: async ({ folder }) => {
       if (way !== "restore")
         await changeMirror(folder, (mirror) => put(mirror, "units", { id: 1, name: "later" }));
       await withPostgres(urlOf(folder), claim);
-      await succeed(folder, args(folder, 3));
+      await succeed(folder, args(folder, 3), script);
       const wrong = way === "restore" ? notRestored(folder) : await notPublished(folder, urlOf(folder));
       wrong.push(...(await check(folder)));
       await server.dropDatabase(urlOf(folder));
@@ -88,7 +87,7 @@ async function withPostgres<T>(url: string, work: (postgres: Postgres) => Promis
 /** The next epoch, whatever became of the owner before. */
 async function claim(postgres: Postgres): Promise<void> {
   await postgres.query("UPDATE fintoro_mirror.owners SET expires_at = clock_timestamp() - interval '1 s'");
-  await new OwnersTable(postgres).claim("acme", "node-1", 600_000);
+  await fleetTables(postgres).owners.claim("acme", "node-1", 600_000);
 }
 
 /** Changes the mirror; the change stands in a write-ahead log that nobody has closed. */
@@ -98,10 +97,7 @@ async function leaveLog(folder: string): Promise<void> {
   put(mirror, "units", { id: 1, name: "after" });
   for (const ending of ["", "-wal"]) copyFileSync(file + ending, `${file}${ending}.kept`);
   mirror.close();
-  for (const ending of ["", "-wal"]) {
-    copyFileSync(`${file}${ending}.kept`, file + ending);
-    rmSync(`${file}${ending}.kept`);
-  }
+  for (const ending of ["", "-wal"]) renameSync(`${file}${ending}.kept`, file + ending);
 }
 
 const unitIn = (file: string) => soundly(file, "SELECT name FROM units WHERE id = 1");
@@ -120,15 +116,13 @@ function notRestored(folder: string): string[] {
   ];
 }
 
-interface PublishedFacts {
-  readonly pointer: SnapshotPointer | null;
-  readonly seqs: readonly number[];
-}
-
-function publishedIn(url: string): Promise<PublishedFacts> {
+function publishedIn(url: string) {
   return withPostgres(url, async (postgres) => {
     const rows = await postgres.query<{ seq: number }>("SELECT seq FROM fintoro_mirror.changes ORDER BY seq");
-    return { pointer: await new SnapshotsTable(postgres).current("acme"), seqs: rows.map(({ seq }) => seq) };
+    return {
+      pointer: await fleetTables(postgres).snapshots.current("acme"),
+      seqs: rows.map(({ seq }) => seq),
+    };
   });
 }
 

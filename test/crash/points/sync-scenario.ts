@@ -1,14 +1,12 @@
-import { program } from "../../support/program/process-env.ts";
-import { existsSync, mkdtempSync } from "node:fs";
+import { existsSync } from "node:fs";
 import path from "node:path";
-import { differences, falseTombstones, look, unreplayable } from "../../support/truth/compare.ts";
-import { endOf } from "../../support/program/cli.ts";
+import { count, differences, falseTombstones, look, unreplayable } from "../../support/truth/compare.ts";
 import { writeServeConfig } from "../../support/program/serve.ts";
 import { localDamage } from "../../support/mirror/local-check.ts";
 import { openCompany, sync, type Company } from "../../support/company/open-company.ts";
-import { memoryFolder } from "../../support/memory-folder.ts";
+import { memoryScratch } from "../../support/memory-folder.ts";
 import { truthOf } from "../../support/truth/truth.ts";
-import { startToDie, type CrashScenario } from "./crash-scenario.ts";
+import { runToDie, type CrashScenario } from "./crash-scenario.ts";
 
 export function companyIn(company: Company, folder: string): Company {
   return { ...company, folder, file: path.join(folder, "acme.db") };
@@ -27,7 +25,7 @@ export async function inconsistencies(company: Company): Promise<string[]> {
 
 function hasChangeLog(file: string): boolean {
   const sql = "SELECT count(*) FROM sqlite_master WHERE name IN ('_changes', '_raw')";
-  return look(file, (db) => db.prepare(sql).pluck().get() === 2);
+  return count(file, sql) === 2;
 }
 
 /** What is not as the service has it, in these tables only where some are named. */
@@ -67,13 +65,13 @@ const changes = [
  */
 export async function syncScenario(kind: "first" | "changed"): Promise<CrashScenario> {
   const company = await openCompany({ records: 2 });
-  const base = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-base-"));
+  const base = memoryScratch().path;
   if (kind === "changed") {
     await sync(companyIn(company, base));
     for (const event of changes) company.sandbox.control.trigger(event);
     company.sandbox.control.rename("Firma 2");
   }
-  const args = [program, "sync", "--json", "--allow-mass-delete"];
+  const args = ["sync", "--json", "--allow-mass-delete"];
   let from = 0;
   return {
     countsStatements: false,
@@ -81,7 +79,7 @@ export async function syncScenario(kind: "first" | "changed"): Promise<CrashScen
     run: (attempt) => {
       from = company.proxy.asked.length;
       writeServeConfig(companyIn(company, attempt.folder));
-      return endOf(startToDie(attempt, args));
+      return runToDie(attempt, args);
     },
     afterCrash: ({ folder }) => inconsistencies(companyIn(company, folder)),
     finish: async (attempt) => {
