@@ -76,14 +76,13 @@ async function findByTests({ tests }: PlantedFault): Promise<Finding> {
 
 /** Simulates seeds until an invariant breaks. Seeds that do not end in time show nothing. */
 async function findBySimulation(): Promise<Finding> {
-  const args = ["test/mutants/first-broken-seed.ts", "--seeds", values.seeds];
-  const limits = { folder: copy.folder, timeoutMs: Number(values.minutes) * 60_000 };
+  const { seeds, minutes } = values;
+  const args = ["test/simulation/run.ts", "--seeds", seeds, "--minutes", minutes, "--failures", "1"];
+  const limits = { folder: copy.folder, timeoutMs: 2 * Number(minutes) * 60_000 };
   const { code, output } = await runBounded(args, limits);
-  const [line] = /^seed \d+: .*$/m.exec(output) ?? [];
-  if (code !== 0 && code !== null)
-    return { isFound: true, text: line?.slice(0, 100) ?? "a seed that ends the process" };
-  const clean = output.match(/^clean \d+$/gm)?.length ?? 0;
-  return notFound(code === null ? `: the time was over after ${clean} seeds` : `: ${clean} clean seeds`);
+  const [line = "a seed that ends the process"] = /^seed \d+: .*$/m.exec(output) ?? [];
+  if (code !== 0 && code !== null) return { isFound: true, text: line.slice(0, 100) };
+  return notFound(`: ${output.trimEnd().split("\n").at(-1)}`);
 }
 
 /** How a process ended; `code` is null when its time was over and it was killed. */

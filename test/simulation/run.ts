@@ -11,8 +11,8 @@ import { soak } from "./soak.ts";
 
 /**
  * `--seeds N --minutes M --from S` simulates many seeds; `--seed S` repeats one. Seeds make dense, wide, unusual and stopped
- * scenarios in turn, unless `--profile` says which. Exits 1 if an invariant breaks. `--soak 10m` serves 50 companies for
- * so long, in a process of its own; `soak.test.ts` is its short form.
+ * scenarios in turn, unless `--profile` says which. Exits 1 if an invariant breaks, and after so many `--failures` at once.
+ * `--soak 10m` serves 50 companies for so long, in a process of its own; `soak.test.ts` is its short form.
  */
 const { values } = parseArgs({
   options: {
@@ -21,14 +21,13 @@ const { values } = parseArgs({
     from: { type: "string", default: "1" },
     seed: { type: "string" },
     profile: { type: "string" },
+    failures: { type: "string", default: "20" },
     soak: { type: "string" },
   },
 });
 
 /** Work of simulated processes that were killed waits for ever, with all it holds: about 2 MB a seed. */
 const seedsOfWorker = 50;
-/** Failing seeds after which no more are simulated. */
-const mostFailures = 20;
 
 const wentWell = await (values.soak === undefined ? runInMemory() : runSoak(values.soak));
 process.exitCode = wentWell ? 0 : 1;
@@ -55,7 +54,7 @@ async function runSeeds(profile: Profile | undefined): Promise<boolean> {
   const endMs = performance.now() + Number(values.minutes) * 60_000;
   const sum = { count: 0, requests: 0 };
   const failing: number[] = [];
-  const isOver = () => performance.now() >= endMs || failing.length >= mostFailures;
+  const isOver = () => performance.now() >= endMs || failing.length >= Number(values.failures);
   const onReport = ({ seed, broken, requests }: SeedReport) => {
     sum.count += 1;
     sum.requests += requests;
