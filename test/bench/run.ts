@@ -8,17 +8,15 @@ import { benchReceiver } from "./receiver.ts";
 import { benchSize } from "./size.ts";
 import { benchStartup } from "./startup.ts";
 import { benchStatusPage } from "./status-page.ts";
-import { benchStore } from "./store.ts";
 
 const args = process.argv.slice(2);
 const asked = args.filter((name) => name !== "--large");
 
 /**
  * `npm run bench`: ratios, each measured side by side in one run; a busy machine moves both sides.
- * `npm run bench -- store publish` runs those only, `--large` is for `size` and `fleet-question`. Nothing here is asserted by a test.
+ * `npm run bench -- receiver publish` runs those only, `--large` is for `size` and `fleet-question`. Nothing here is asserted by a test.
  */
 const benches: Readonly<Record<string, () => Promise<BenchResult[]>>> = {
-  store: benchStore,
   receiver: benchReceiver,
   plan: benchPlan,
   disk: benchDisk,
