@@ -11,7 +11,7 @@ import {
   service,
   waitingEvents,
 } from "../support/status/company-view.ts";
-import { servePages } from "../support/webhook/webhook.ts";
+import { aServer } from "../support/webhook/webhook.ts";
 
 async function read(path: string, ...views: readonly CompanyStatusView[]) {
   const page = await daemonPages(() => views)[path]?.();
@@ -31,7 +31,7 @@ function unreadable(): never {
 
 test("over HTTP each page has its type, no sniffing, and every header once", async () => {
   const views = [companyView({ open: false })];
-  const { url } = await servePages({ pages: daemonPages(() => views, systemClock) });
+  const { url } = await aServer({ pages: daemonPages(() => views, systemClock) });
   const types = { healthz: "application/json", readyz: "application/json", metrics: "text/plain" };
   for (const [path, type] of Object.entries(types)) {
     const { headers, status } = await fetch(`${url}/${path}`);

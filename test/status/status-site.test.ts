@@ -9,7 +9,7 @@ import { openDatabase } from "../../src/store/database.ts";
 import { companyView } from "../support/status/company-view.ts";
 import { aSite, type SiteFacts } from "../support/status/site.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
-import { dial, servePages } from "../support/webhook/webhook.ts";
+import { aServer, dial } from "../support/webhook/webhook.ts";
 import { recordingLog } from "../support/terminal/terminal.ts";
 
 const token = "a-token-of-the-pages-0123";
@@ -24,7 +24,7 @@ async function served({ token: set, isMade = false, ...facts }: ServedFacts = {}
   const { log, records } = recordingLog();
   const wanted = set === undefined ? null : { secret: new Secret(set), isMade };
   const site = aSite({ ...facts, log, token: () => wanted });
-  const { url, port } = await servePages({ site }, log);
+  const { url, port } = await aServer({ site, log });
   const get = (path: string, headers: Record<string, string> = {}) =>
     fetch(url + path, { headers, redirect: "manual" });
   const signIn = (text: string, next = "/") => {

@@ -2,6 +2,7 @@ import { describe, expect } from "vitest";
 import {
   about,
   aReceiver,
+  aServer,
   dial,
   eventText,
   forged,
@@ -10,7 +11,6 @@ import {
   textPage,
   tunnel,
   wire,
-  servePages,
   test,
 } from "../support/webhook/webhook.ts";
 import { recordingLog } from "../support/terminal/terminal.ts";
@@ -174,7 +174,7 @@ const pageHosts = () => ["mirror.internal.example.com"];
 
 async function asked(header: string) {
   const { log, records } = recordingLog();
-  const { port } = await servePages({ pages, pageHosts }, log);
+  const { port } = await aServer({ pages, pageHosts, log });
   const line = await dial(port, `GET /metrics HTTP/1.1\r\n${header}\r\n`);
   const [status] = await line.answers(1);
   const logged = records().map(({ msg }) => msg);

@@ -4,13 +4,12 @@ import { systemClock } from "../../../src/base/clock.ts";
 import type { SecretSource } from "../../../src/config/secrets.ts";
 import type { Postgres } from "../../../src/fleet/postgres/connection.ts";
 import type { NumberedDelivery } from "../../../src/fleet/postgres/tables/inbox-table.ts";
-import { startServer } from "../../../src/server/server.ts";
 import { FleetCompanies } from "../../../src/fleet/receiver/fleet-companies.ts";
 import { signedForm } from "../../../src/webhook/ingest/delivery.ts";
 import { stubLog } from "../http/http-client.ts";
 import { openFleet, type Fleet } from "./fleet.ts";
 import { tempFolder } from "../temporary-folder.ts";
-import { post, secret, type Post } from "../webhook/webhook.ts";
+import { aServer, post, secret, type Post } from "../webhook/webhook.ts";
 
 type FleetParts = ConstructorParameters<typeof FleetCompanies>[0];
 
@@ -56,16 +55,9 @@ export async function aFleetReceiver(postgres: Postgres, options: FleetReceiverO
     ...parts,
   });
   if (isRead) await companies.refresh();
-  const server = await startServer({ host: "127.0.0.1", port: 0, companies, clock, pages: {}, log });
-  onTestFinished(async () => {
-    closing.abort();
-    await server.close(0);
-  });
+  const { port, url } = await aServer({ companies, clock, log });
+  onTestFinished(() => closing.abort());
   const deliver = (company: string, { headers, body }: Post = post()) =>
-    fetch(`http://127.0.0.1:${server.port}/webhooks/${company}`, {
-      method: "POST",
-      headers,
-      body: Buffer.from(body),
-    });
-  return { companies, port: server.port, lines: log.lines, deliver };
+    fetch(`${url}/webhooks/${company}`, { method: "POST", headers, body: Buffer.from(body) });
+  return { companies, port, lines: log.lines, deliver };
 }

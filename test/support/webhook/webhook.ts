@@ -145,16 +145,14 @@ export async function aReceiver(options: ReceiverOptions = {}) {
   const { limits = {}, pages = {}, clock = systemClock } = options;
   /** The server's count of connections. */
   const connections = { dropped: 0 };
-  const served = { companies, clock, pages, log, limits, counts: connections };
-  const server = await startServer({ host: "127.0.0.1", port: 0, ...served });
-  onTestFinished(() => server.close(0));
-  const url = `http://127.0.0.1:${server.port}`;
+  const server = await aServer({ companies, clock, pages, log, limits, counts: connections });
+  const { port, url } = server;
   const deliver = ({ headers, body }: Post = post(), path = "/webhooks/acme") =>
     fetch(url + path, { method: "POST", headers, body: Buffer.from(body) });
   return {
     ...shop,
     server,
-    port: server.port,
+    port,
     url,
     connections,
     accepted,
@@ -164,21 +162,21 @@ export async function aReceiver(options: ReceiverOptions = {}) {
     /** Replaces the company's ingest. */
     put: (other: Ingest | "unavailable") => void (ingest = other),
     deliver,
-    dial: (...bytes: readonly (string | Buffer)[]) => dial(server.port, ...bytes),
-    dialHalfOpen: (bytes?: string) => dialHalfOpen(server.port, bytes),
+    dial: (...bytes: readonly (string | Buffer)[]) => dial(port, ...bytes),
+    dialHalfOpen: (bytes?: string) => dialHalfOpen(port, bytes),
   };
 }
 
 /** A test with an ingest, or with the whole of it, where it names one. */
 export const test = plainTest.extend("shop", () => openIngest()).extend("receiver", () => aReceiver());
 
-/** The real server without a company: for its pages. Ends with the test. */
-export async function servePages(options: Partial<ServerOptions>, log = silentLog) {
+/** The real server on loopback, without a company unless some are given. Ends with the test. */
+export async function aServer(options: Partial<ServerOptions>) {
   const companies: Companies = { find: () => null, countAnswer: () => undefined };
-  const served = { companies, clock: systemClock, pages: {}, log, ...options };
-  const { port, close } = await startServer({ host: "127.0.0.1", port: 0, ...served });
-  onTestFinished(() => close(100));
-  return { port, url: `http://127.0.0.1:${port}` };
+  const usual = { companies, clock: systemClock, pages: {}, log: silentLog };
+  const server = await startServer({ host: "127.0.0.1", port: 0, ...usual, ...options });
+  onTestFinished(() => server.close(0));
+  return { ...server, url: `http://127.0.0.1:${server.port}` };
 }
 
 /** The server's side of every connection that is accepted from now on, until the end. */
