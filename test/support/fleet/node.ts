@@ -1,13 +1,13 @@
 import { systemClock } from "../../../src/base/clock.ts";
 import { Lease, readSentAt } from "../../../src/fleet/ownership/ownership.ts";
 import type { Postgres } from "../../../src/fleet/postgres/connection.ts";
-import { OwnersTable, type Owner } from "../../../src/fleet/postgres/tables/owners-table.ts";
+import type { Owner } from "../../../src/fleet/postgres/tables/owners-table.ts";
 import { SnapshotsTable, type SnapshotPointer } from "../../../src/fleet/postgres/tables/snapshots-table.ts";
 import { MirrorSnapshots } from "../../../src/fleet/snapshot/mirror-snapshots.ts";
 import { aFileStore, type StoreKind, type TestStore } from "../file-store.ts";
 import { openHasty } from "../mirror/mirror.ts";
 import { tempFolder } from "../temporary-folder.ts";
-import { openFleet, ttlMs } from "./fleet.ts";
+import { openFleet, ttlMs, type Fleet } from "./fleet.ts";
 import { scopeIn } from "./snapshot-facts.ts";
 import { connectNode } from "../postgres/databases.ts";
 import { loggingTo } from "../company/open-company.ts";
@@ -32,14 +32,14 @@ export async function aFleet(kind: StoreKind) {
     ...stored,
     postgres,
     snapshots,
-    node: async (name: string) => aNode(name, await connectNode(url, name), stored, tempFolder()),
+    node: async (name: string) => aNode(name, await connectNode(url, name), fleet, stored),
     /** Ends the ownership of now in Postgres, as if its time were over. */
     expire: () => fleet.expire("acme"),
   };
 }
 
-function aNode(name: string, postgres: Postgres, { store }: Pick<TestStore, "store">, dataDir: string) {
-  const scope = scopeIn(dataDir);
+function aNode(name: string, postgres: Postgres, fleet: Fleet, { store }: TestStore) {
+  const scope = scopeIn(tempFolder());
   const { files } = scope;
   const said: string[] = [];
   const snapshots = new SnapshotsTable(postgres);
@@ -53,11 +53,7 @@ function aNode(name: string, postgres: Postgres, { store }: Pick<TestStore, "sto
     said,
     /** The mirror of `acme` on this node's disk, opened by its owner. */
     open: () => openHasty({ path: files.mirror }),
-    claim: async () => {
-      const claim = await new OwnersTable(postgres).claim("acme", name, ttlMs);
-      if (!("epoch" in claim)) throw new Error(`${name} may not claim: ${JSON.stringify(claim)}`);
-      return leaseOf({ company: "acme", epoch: claim.epoch, node: name });
-    },
+    claim: async () => leaseOf(await fleet.owned("acme", name)),
     make: (ownership: Lease, more: Partial<typeof usual & typeof parts> = {}) => {
       const { scope: published, requests, signal } = { ...usual, ...more };
       return new MirrorSnapshots({ ...parts, ...more }).publish(ownership, published, requests, signal);
