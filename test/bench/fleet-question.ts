@@ -9,11 +9,9 @@ import path from "node:path";
 import { declaration } from "../../connectors/fintoro/declaration.ts";
 import { exportTables } from "../../src/export/export-tables.ts";
 import type { ManifestFile } from "../../src/export/files/export-manifest.ts";
-import { openMirror } from "../../src/state/mirror.ts";
 import { exportParts, plainRequest } from "../support/export/export-request.ts";
-import { putAs } from "../support/mirror/store.ts";
+import { mirrorOf } from "../support/export/published.ts";
 import { startSandbox } from "../support/sandbox/control.ts";
-import { truthOf } from "../support/truth/truth.ts";
 
 const sizes = { usual: 500, large: 5_000 };
 const warmRounds = 3;
@@ -158,10 +156,7 @@ const otherRows = `UPDATE invoices SET total_with_vat = round(total_with_vat * (
 /** Fills a folder as workers publish companies of 700 invoices: files of the product's own writer, and pointers. */
 async function publishCompanies(folder: string, count: number): Promise<void> {
   const sandbox = await startSandbox({ records: documents });
-  const mirror = await openMirror(path.join(folder, "sample.db"), declaration);
-  mirror.db.pragma("synchronous = OFF");
-  for (const [table, records] of truthOf(sandbox))
-    for (const [id, { text }] of records) putAs(mirror, table, Number(id), text);
+  const mirror = await mirrorOf(sandbox, folder);
   await sandbox.close();
   mkdirSync(path.join(folder, "pointers"));
   const out = path.join(folder, "sample");

@@ -16,7 +16,7 @@ import type { Dict, Row } from "./recount.ts";
 import { memoryScratch } from "../memory-folder.ts";
 
 /** A mirror of what the sandbox has, filled without requests. */
-async function mirrorOf(sandbox: Sandbox, folder: string): Promise<Mirror> {
+export async function mirrorOf(sandbox: Sandbox, folder: string): Promise<Mirror> {
   const mirror = await openMirror(join(folder, "acme.db"), declaration);
   mirror.db.pragma("synchronous = OFF");
   for (const [table, records] of truthOf(sandbox)) {
