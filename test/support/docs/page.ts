@@ -22,6 +22,8 @@ interface PageShell extends PageEnvironment {
   readonly variables: Variables;
   readonly ports: ReadonlyMap<string, number>;
   readonly started: Started[];
+  readonly mishaps: Mishap[];
+  readonly missing: string[];
 }
 
 interface Started {
@@ -30,7 +32,7 @@ interface Started {
 }
 
 /** A line that did not end as its page promises. */
-export interface Mishap {
+interface Mishap {
   readonly line: string;
   readonly code: number | null;
   readonly output: string;
@@ -54,23 +56,22 @@ export async function runPage(blocks: readonly Block[], environment: PageEnviron
     ports,
     started: [],
     variables: { FINTORO_TOKEN: environment.token },
+    mishaps: [],
+    missing: [],
   };
-  const mishaps: Mishap[] = [];
-  const missing: string[] = [];
   try {
     for (const block of blocks) {
       if (block.marks[0] === "not-run" || block.marks[0] === "run-by") continue;
-      if (block.marks[0] === "needs" || block.language === "python")
-        runForeign(shell, block, { mishaps, missing });
+      if (block.marks[0] === "needs" || block.language === "python") runForeign(shell, block);
       else if (block.language === "sh")
-        for (const line of commandLines(block.text)) mishaps.push(...(await runLine(shell, line)));
+        for (const line of commandLines(block.text)) await runLine(shell, line);
       if (block.language === "yaml" && block.marks[0]?.endsWith(".yaml"))
         writeFileSync(path.join(shell.folder, block.marks[0]), here(shell, block.text));
     }
   } finally {
     await Promise.all(shell.started.map(stop));
   }
-  return { mishaps, missing };
+  return shell;
 }
 
 function commandLines(text: string): string[] {
@@ -86,20 +87,20 @@ function here({ ports, folder }: PageShell, text: string): string {
   return local.replaceAll(/(?<=^|\s)\/backup\//g, `${folder}/backup/`);
 }
 
-async function runLine(shell: PageShell, line: string): Promise<Mishap[]> {
+async function runLine(shell: PageShell, line: string): Promise<void> {
   const [, assignments = "", rest = ""] = /^((?:[A-Z_]+=\S+ )*)(.*)$/.exec(line) ?? [];
   const exported = /^export (.*)$/.exec(rest)?.[1];
   if (exported !== undefined) {
     Object.assign(shell.variables, variablesOf(shell, exported));
-    return [];
+    return;
   }
   const args = program.exec(rest)?.[1];
-  if (args === undefined) return [{ line, code: null, output: "not a command that a test can run" }];
+  if (args === undefined) throw new Error(`not a command that a test can run: ${line}`);
   const words = argsOf(shell, args);
   const env = { ...shell.variables, ...variablesOf(shell, assignments) };
   if (lasting.test(words.join(" "))) return startLasting(shell, line, words, env);
   const { code, stdout, stderr } = await runCommand(words, { cwd: shell.folder, env });
-  return code === 0 ? [] : [{ line, code, output: `${stdout}${stderr}` }];
+  if (code !== 0) shell.mishaps.push({ line, code, output: `${stdout}${stderr}` });
 }
 
 /** A value that ends with an ellipsis is one that the reader was given. */
@@ -152,7 +153,7 @@ async function startLasting(shell: PageShell, line: string, args: readonly strin
     () => child.exitCode !== null || answers(),
     () => `${line}: ${output()}`,
   );
-  return child.exitCode === null ? [] : [{ line, code: child.exitCode, output: output() }];
+  if (child.exitCode !== null) shell.mishaps.push({ line, code: child.exitCode, output: output() });
 }
 
 async function stop({ child }: Started): Promise<void> {
@@ -162,14 +163,8 @@ async function stop({ child }: Started): Promise<void> {
   await closed;
 }
 
-/** Blocks that were left out collect here, and those that failed. */
-interface Outcome {
-  readonly mishaps: Mishap[];
-  readonly missing: string[];
-}
-
 /** As a reader runs it: Python, or a program such as the shell of SQLite, where what it needs is installed. */
-function runForeign({ folder }: PageShell, { language, marks, text }: Block, into: Outcome): void {
+function runForeign({ folder, mishaps, missing }: PageShell, { language, marks, text }: Block): void {
   const isPython = language === "python";
   const interpreter = isPython ? (process.env["DOCS_PYTHON"] ?? "python3") : "sh";
   const run = (code: string) =>
@@ -177,8 +172,8 @@ function runForeign({ folder }: PageShell, { language, marks, text }: Block, int
   const needed = isPython ? marks : marks.slice(1);
   const probe = isPython ? "import" : "command -v";
   const lacking = needed.filter((name) => run(`${probe} ${name}`).status !== 0);
-  into.missing.push(...lacking);
+  missing.push(...lacking);
   if (lacking.length > 0) return;
   const { status, stdout, stderr } = run(text);
-  if (status !== 0) into.mishaps.push({ line: text, code: status, output: `${stdout}${stderr}` });
+  if (status !== 0) mishaps.push({ line: text, code: status, output: `${stdout}${stderr}` });
 }
