@@ -12,10 +12,8 @@ export const deletionFaults = faultsIn(
       - if (run.provenRoutes.has(name)) return { kind: "deleted" };
       + if (run.provenRoutes.has(name) || message !== "") return { kind: "deleted" };
     404-page-deletes, I5: a 404 page of a proxy deletes records
-      -   if (message === null)
-      -     return
-      +   if (message === null && id === 0)
-      +     return
+      - if (message === null)
+      + if (message === null && id === 0)
     no-limit-of-deletions, I5: a run removes any number of records without leave
       - if (count > limit && !run.allowMassDelete) return false;
       outside: no simulated company loses more than twenty records of a resource in a run

@@ -35,9 +35,7 @@ export const overlapFaults = faultsIn(
     read-with-a-new-stamp-not-in-flight, I3: reads that confirm a record are forgotten while an older one is still under way
       - sentSeq = mirror.sequence.next();
       -       mirror.fences.begin(sentSeq);
-      -       tally
       + sentSeq = mirror.sequence.next();
-      +       tally
   src/state/work-queue.ts, found by test/state/work-queue.test.ts
     event-dropped-while-its-record-is-read, I4: a work item is removed although an event gave it a newer reason while it was read
       - this.execute("DELETE FROM _work WHERE id = ? AND dirty_seq <= ?", item.id, sentSeq);

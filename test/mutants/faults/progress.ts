@@ -22,12 +22,8 @@ export const progressFaults = faultsIn(
       + const result = ((_db: Db, step: () => T) => step())(this.db, () => {
   src/webhook/ingest/ingest.ts, found by test/webhook/ingest.test.ts test/webhook/durable.test.ts
     event-work-after-its-commit, I1: an event is committed before the work that it asks for
-      -       followUps.commit();
-      -       return result;
-      -     });
-      +       queueMicrotask(() => followUps.commit());
-      +       return result;
-      +     });
+      - followUps.commit();
+      + queueMicrotask(() => followUps.commit());
   src/store/apply/resource-table.ts, found by test/store/fences.test.ts
     hydrated-row-without-change, I2: the detail of a provisional row is written without a row in the change log
       - const seq = this.logChange(stamp, id, isLive(fence) ? "update" : "insert", before, fence);

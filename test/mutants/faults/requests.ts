@@ -27,9 +27,7 @@ export const requestFaults = faultsIn(
       + const known = limit !== null && limit >= 1e9 ? { ...before, limit } : before;
     late-requests-not-counted, I8: a request that ended late is counted by the new window, and not by us
       -     spent,
-      -     foreign
       +     spent: [],
-      +     foreign
   src/rate-limit/foreign-use.ts, found by test/rate-limit
     no-reserve-for-others, I8: other programs on the company's budget are refused
       - const reserve = lane === "webhook" ? 0 : Math.ceil(limit * share);
