@@ -7,9 +7,11 @@ import { readyItems } from "../../state/work-item.ts";
 import { readView, type CompanyStatusView } from "../../status/company-view.ts";
 import { openConditions, type NamedCondition } from "../../status/conditions.ts";
 import { Changes } from "../../store/apply/change-log.ts";
+import { serviceKey } from "../../status/event-status.ts";
 import type { CompanySettings } from "../../store/mirror-files.ts";
 import type { Db } from "../../store/database.ts";
 import type { MirrorRadar } from "../postgres/tables/radar-view.ts";
+import type { WorkerState } from "../../sync/event-worker/worker-status.ts";
 import { lastFailedStart } from "../../sync/run/begin-run.ts";
 import { readProof } from "../../verify/findings.ts";
 
@@ -36,8 +38,8 @@ export function readMirrorPosition(db: Db) {
     inbox_seq: inboxPosition(meta),
     /** The last run that ended, its time ISO; quick runs are none. Null: none. */
     last_run: run && { id: run.id, outcome: run.outcome, finished_at: run.finishedAt },
-    /** Outcome of the run after it, where that failed before it began to write; another one like it is nothing new. */
-    failed_start: lastFailedStart(meta)?.outcome ?? null,
+    /** Why no run can begin, or the outcome of one that failed before it began to write; another like it is nothing new. */
+    failed_start: refusal(meta) ?? lastFailedStart(meta)?.outcome ?? null,
     /** The hash of the last line of the manifest of files; null: it has none. */
     files_head: readArchivePosition(db)?.head ?? null,
   };
@@ -61,8 +63,9 @@ export function readSummary(
   nowMs: number,
 ) {
   const view = readView(db, scope, nowMs);
+  const state = refusal(new Meta(db)) ?? view.service.state;
   const requests = Object.values(hours).reduce((sum, count) => sum + count, 0);
-  const open = openConditions({ ...view, limits: noLimits }, nowMs);
+  const open = openConditions({ ...view, service: { ...view.service, state }, limits: noLimits }, nowMs);
   const conditions = open.filter(({ kind }) => kind !== "stale");
   return {
     /** When the last run began that read all that the config asks for; null: none did. */
@@ -87,11 +90,11 @@ function readRadar(
 ): MirrorRadar {
   const has = (kind: NamedCondition["kind"]) => conditions.some((one) => one.kind === kind);
   const received = events.lastReceivedMs === null ? "no event yet" : "receives";
-  const tried = lastRun === null ? "untried" : (tokenFaults[lastRun.outcome] ?? "accepted");
+  const fault = tokenFaults[refusal(new Meta(db)) ?? lastRun?.outcome ?? ""];
+  const tried = fault ?? (lastRun === null ? "untried" : "accepted");
   const months = new HandOverCounts().read(db, declaration);
   const changed = months.reduce((sum, one) => sum + one.changed, 0);
-  const lists = Object.values(sweptMs);
-  const sinceMs = Math.min(oldestMs ?? Infinity, ...lists.map((ms) => ms ?? -Infinity));
+  const sinceMs = Math.min(oldestMs ?? Infinity, ...Object.values(sweptMs).map((ms) => ms ?? -Infinity));
   const isReceiving = webhook.secrets.length > 0;
   const proof = readProof(files.verified, db);
   const radar: Omit<MirrorRadar, "needs_someone"> = {
@@ -113,6 +116,12 @@ const tokenFaults: Readonly<Record<string, MirrorRadar["token"]>> = {
   unauthenticated: "refused",
   identity: "other company's",
 };
+
+/** Runs wait while the token is refused, so that none says it: the event worker notes it. Null: it is not. */
+function refusal(meta: Meta): WorkerState["state"] | null {
+  const note = meta.get(serviceKey) as Pick<WorkerState, "state"> | null;
+  return note && note.state in tokenFaults ? note.state : null;
+}
 
 /** How many requests were sent for a company in each of the last hours, as `2026-11-23T15`; by clocks of nodes. */
 export type RequestHours = Readonly<Record<string, number>>;

@@ -112,4 +112,23 @@ describeWithPostgres("the pointer to a snapshot", () => {
     mirror.meta.set("failed_start", { ...failed, at: hoursAgo(0) });
     expect(await node.make(ownership)).toBeNull();
   });
+
+  test.each([
+    ["unauthenticated", "refused", "the service does not take the token"],
+    ["identity", "other company's", "the token is another company's"],
+  ])("shows a token (%s) for which runs wait, so that none fails", async (state, token, message) => {
+    const fleet = await aFleet("folder");
+    const node = await fleet.node("node-1");
+    const mirror = await node.open();
+    const ownership = await node.claim();
+    const note = { state, message: "GET /whoami: 401", since: hoursAgo(1) };
+    mirror.meta.set("service", note);
+    const pointer = await node.make(ownership);
+    const summary = { conditions: [{ kind: "failed", message }], radar: { token, needs_someone: true } };
+    expect(pointer?.facts).toMatchObject({ failed_start: state, summary });
+    mirror.meta.set("service", { ...note, since: hoursAgo(0) });
+    expect(await node.make(ownership)).toBeNull();
+    mirror.meta.set("service", { ...note, state: "working" });
+    expect((await node.make(ownership))?.facts["summary"]).toMatchObject({ conditions: [] });
+  });
 });
