@@ -177,7 +177,10 @@ describeWithPostgres("a snapshot of the catalogue", () => {
       const status = await readFleetStatus(lake.postgres, null);
       return status.problems.flatMap(({ kind, message }) => (kind === "catalogue_late" ? [message] : []));
     };
-    const tenMinutesPass = () => lake.set("reports", "published_at = published_at - interval '11 minutes'");
+    const tenMinutesPass = async () => {
+      await lake.set("reports", "published_at = published_at - interval '11 minutes'");
+      await lake.set("companies", "added_at = added_at - interval '11 minutes'");
+    };
     await lake.publish("acme", { invoices: invoices("1, 10.5") });
     expect(await problems()).toEqual([]);
     await tenMinutesPass();
@@ -187,6 +190,9 @@ describeWithPostgres("a snapshot of the catalogue", () => {
     await tenMinutesPass();
     expect(await problems()).toHaveLength(1);
     await lake.companies.remove("acme");
+    expect(await problems()).toEqual([]);
+    // Added again, it is in the next snapshot with what it published before.
+    await lake.companies.put("acme", {});
     expect(await problems()).toEqual([]);
   });
 

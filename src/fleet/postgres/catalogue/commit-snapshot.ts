@@ -64,7 +64,7 @@ export async function countLateCompanies(sql: Sql): Promise<number> {
   const committed = (await isCreated(sql)) ? "SELECT company, published_at FROM fintoro_lake.companies" : "";
   const late = `SELECT count(*)::integer AS companies FROM (
       SELECT company, published_at FROM fintoro_mirror.reports JOIN fintoro_mirror.companies c ON c.name = company
-      WHERE published_at < clock_timestamp() - interval '10 minutes' AND NOT c.removed
+      WHERE greatest(published_at, c.added_at) < clock_timestamp() - interval '10 minutes' AND NOT c.removed
       ${committed && `EXCEPT ${committed}`}) published`;
   return (await sql.query<{ companies: number }>(late))[0]?.companies ?? 0;
 }
