@@ -69,21 +69,21 @@ function folderProblems(raw: unknown, { backup, exports }: Config) {
   });
 }
 
-/** Without a folder for readers, and programs that get alerts: they are one machine's. */
+/** Without what readers find on one machine, and programs that get alerts there. */
 function sharedPart(section: string, value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (section === "alerts") return Object.values(value).filter((one: object) => !("command" in one));
-  return section === "report"
-    ? Object.fromEntries(Object.entries(value).filter(([key]) => key !== "out"))
-    : value;
+  if (section === "report") return "redact" in value ? { redact: value.redact } : {};
+  return value;
 }
 
 /** The reason completes "left out: …". */
 function leftOutOf({ report, alerts }: Config) {
-  const folder = { key: "report.out", reason: "workers publish reports to fleet.reports" };
+  const ofReport = (["out", "mode"] as const).filter((key) => report[key] !== null);
+  const reason = "workers publish reports to fleet.reports";
   const programs = { key: "alerts.command", reason: "workers send alerts to a url alone" };
   const hasProgram = alerts.some(({ command }) => command !== null);
-  return [...(report.out === null ? [] : [folder]), ...(hasProgram ? [programs] : [])];
+  return [...ofReport.map((key) => ({ key: `report.${key}`, reason })), ...(hasProgram ? [programs] : [])];
 }
 
 /** What a node adds to a document: its own folder, environment and files. */

@@ -65,7 +65,7 @@ rate_limit: { reserve: 20% }
 schedule: { sync: "0 1 * * *", timezone: UTC }
 backup: { to: "s3://bucket/backups", keep: 3 }
 notify: [{ url: "https://example.com/changes", secret: "\${env:KEY}", tables: [clients] }]
-report: { mode: "0640", redact: { clients.email: drop } }
+report: { redact: { clients.email: drop } }
 retention: { runs: 30d }
 exports: [{ format: csv, out: /mnt/shared, after: sync }]
 files: { pdf: on, attachments: on }
@@ -137,18 +137,18 @@ describe("what no other machine could use", () => {
 
   test("is left out with the reason: folders and programs of one machine", () => {
     const keys = `exports: [{ format: csv, out: ./out, to: "s3://bucket/csv", after: sync }]
-report: { out: ./reports, redact: { clients.email: hash } }
+report: { out: ./reports, mode: "0640", redact: { clients.email: hash } }
 alerts: [{ when: [failed], command: [mail, ops] }, { when: [stale], url: "\${env:CHAT}" }]
 `;
     const all = { ...env, CHAT: "https://chat.example.com/1" };
     const { document, leftOut } = companyDocument(load(`${companies}${keys}`, { env: all, files }), "acme");
-    const left = ["report.out", "alerts.command"];
+    const left = ["report.out", "report.mode", "alerts.command"];
     expect(leftOut.map(({ key }) => key)).toEqual(left);
     expect(document).toMatchObject({ report: { redact: { "clients.email": "hash" } } });
     expect(document["alerts"]).toEqual([{ when: ["stale"], url: "${env:CHAT}" }]);
     const { exports, report, alerts } = onNode(document);
     expect(alerts.map(({ when, url }) => [when, url?.secret.known])).toEqual([[["stale"], false]]);
-    expect([exports.map(({ to }) => to), report.out]).toEqual([["s3://bucket/csv"], null]);
+    expect([exports.map(({ to }) => to), report.out, report.mode]).toEqual([["s3://bucket/csv"], null, null]);
   });
 });
 
