@@ -178,7 +178,7 @@ export const servingCommands = {
       ),
       package: month("--package <month>", "who has the package of this month, who is late, and why"),
     },
-    conflicts: [["radar", "package"]],
+    conflicts: [["radar", "package", "maxAge"]],
     examples: {
       "": "what is wrong first, then who has which company",
       "--radar --tag monthly": "a line for each company with this tag; exits 0",

@@ -65,6 +65,8 @@ describeWithPostgres("fleet status --radar", () => {
     expect([tagged.code, tagged.stdout.match(/^. \w+/gm)]).toEqual([0, ["  company", "! acme"]]);
     const companies = { beta: { tags: [], snapshot_at: null, mirror: null, answers: null } };
     expect(JSON.parse((await run("--company", "beta", "--json")).stdout)).toEqual({ companies });
+    // What it shows has no exit code for what is old.
+    expect((await run("--max-age", "1h")).code).toBe(2);
   });
 
   test("is read in one statement, however many companies there are", async ({ fleet }) => {
