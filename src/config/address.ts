@@ -1,11 +1,18 @@
 import { BlockList, isIP } from "node:net";
 import { MirrorError } from "../base/errors.ts";
-import type { TextValue } from "./config-values.ts";
+
+/** The value of a text, or what the text would have to be: `must` completes "it must …". */
+export type TextValue<T> = { readonly value: T } | { readonly must: string };
 
 /** Is it this machine? Only there may plain http go. */
 function isLoopbackHost(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname);
 }
+
+/** A folder: no text would be the working folder, an address or one with a typo a folder of that name. */
+export const folderForm = /^(?![a-zA-Z][a-zA-Z\d+.-]+:\/)./s;
+/** A folder, or `s3://bucket/prefix`. */
+export const placeForm = /^(?:s3:\/\/[^/]|(?![a-zA-Z][a-zA-Z\d+.-]+:\/).)/s;
 
 export function isLoopbackUrl(url: string): boolean {
   return URL.canParse(url) && isLoopbackHost(new URL(url).hostname);

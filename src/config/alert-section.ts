@@ -3,8 +3,8 @@ import { hash } from "node:crypto";
 import path from "node:path";
 import { z } from "zod";
 import { assert } from "../base/errors.ts";
-import { readInternetUrl, readPublicUrl } from "./address.ts";
-import { onOrOff, oneOfWords, secretText, section, type TextValue } from "./config-values.ts";
+import { readInternetUrl, readPublicUrl, type TextValue } from "./address.ts";
+import { onOrOff, oneOfWords, secretText, section } from "./config-values.ts";
 import { currentText, readSigningKey, type PlacedText, type ResolvedSecrets } from "./secrets.ts";
 import { pathText } from "./yaml.ts";
 

@@ -5,23 +5,22 @@ import { Cron } from "croner";
 import { z } from "zod";
 import { didYouMean } from "../base/names.ts";
 import { formatDuration, formatSize, parseDurationMs, parseSizeBytes } from "../base/units.ts";
+import { folderForm, type TextValue } from "./address.ts";
 
-/** A folder, which gives an absolute path, or `s3://bucket/prefix` as it is. */
+/** A folder, which gives an absolute path, or `s3://bucket/prefix`, without a slash at its end. */
 export function folderOrBucket(start: string) {
-  return readableText("a folder, or a place such as s3://bucket/prefix", (text) => {
-    // An address of another kind, or one with a typo, would become a folder of that name.
-    if (text === "" || /^(?!s3:\/\/.)[a-z][a-z\d+.-]+:\//i.test(text)) return null;
-    return text.startsWith("s3://") ? { value: text } : folderAt(start, text);
-  });
+  return readableText("a folder, or a place such as s3://bucket/prefix", (text) =>
+    /^s3:\/\/[^/]/.test(text) ? { value: text.replace(/\/+$/, "") } : folderAt(start, text),
+  );
 }
 
 /** A folder; gives an absolute path. */
 export function folderText(start: string) {
-  return readableText("a folder", (text) => (text === "" ? null : folderAt(start, text)));
+  return readableText("a folder", (text) => folderAt(start, text));
 }
 
-function folderAt(start: string, text: string): TextValue<string> {
-  // It would become a folder of that name.
+function folderAt(start: string, text: string): TextValue<string> | null {
+  if (!folderForm.test(text)) return null;
   if (/^~(\/|$)|\$\{/.test(text)) return { must: "be a path as it is: ~ and ${…} stand for nothing in it" };
   return { value: path.resolve(start, text) };
 }
@@ -53,9 +52,6 @@ export const secretText = z
   .min(1, { error: "must not be empty" });
 
 export const reference = "${env:NAME}, ${file:/path}, or (with a warning) the text itself";
-
-/** The value of a text, or what the text would have to be: `must` completes "it must …". */
-export type TextValue<T> = { readonly value: T } | { readonly must: string };
 
 /** A text that `read` understands; null: it is not what `phrase` says, which completes "it must be …". */
 export function readableText<T>(phrase: string, read: (text: string) => TextValue<T> | null) {

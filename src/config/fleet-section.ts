@@ -47,13 +47,9 @@ export function fleet({ folder, secrets }: { readonly folder: string; readonly s
     const { secret, place } = found;
     const { snapshotEvery: snapshotEveryMs, reportsKeep: reportsKeptMs, ...same } = each;
     // The text may hold a password: the problem names only what it must be.
+    const message = `must be an address such as postgres://user:password@host/database; ${escapes}`;
     if (secret.known && !isPostgresUrl(secret.reveal()))
-      context.addIssue({
-        code: "custom",
-        path: ["postgres"],
-        message: `must be an address such as postgres://user:password@host/database; ${escapes}`,
-        input: "",
-      });
+      context.addIssue({ code: "custom", path: ["postgres"], message, input: "" });
     return { ...same, postgres: { secret, place }, snapshotEveryMs, reportsKeptMs };
   });
 }

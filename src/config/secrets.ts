@@ -2,7 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { MirrorError, messageOf, readFailure, valueOr } from "../base/errors.ts";
 import { Secret } from "../base/secret.ts";
-import type { TextValue } from "./config-values.ts";
+import type { TextValue } from "./address.ts";
 import { pathText, valueAt, type Path } from "./yaml.ts";
 
 /** Characters of a webhook secret; those of the service have more. */

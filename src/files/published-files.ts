@@ -21,7 +21,7 @@ const placeOf = (company: string) => `.files/${company}`;
 
 /** Where the contents of a company's files are: in a place of its own below that of the snapshots. */
 export function contentsAddress(snapshots: string, company: string): string {
-  return `${snapshots.replace(/\/+$/, "")}/${placeOf(company)}`;
+  return `${snapshots}/${placeOf(company)}`;
 }
 
 /** Those of some minutes are stored within the seconds that a node has to stop. */

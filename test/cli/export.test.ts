@@ -333,6 +333,8 @@ test.each([
   ["export --dialect excel-sk --format jsonl", /--format csv/],
   ["export --partition-by day", /year, month/],
   ["export --out ", /--out must be a folder or file/],
+  ["export --out s3://bucket/csv", /--out must be a folder or file/],
+  ["backup --to s4://bucket/mirrors", /--to must be a folder, or s3:/],
   ["export --to ftp://somewhere", /s3:\/\/BUCKET/],
   ["export v_stock --since 0", /v_stock/],
   ["export v_stock --history", /v_stock/],

@@ -75,6 +75,8 @@ test.each([
   ["report: { out: '${env:HOME}/reports' }", "report.out must be a path as it is"],
   ["backup: { to: ~/backups }", "backup.to must be a path as it is"],
   ["exports: [{ format: csv, out: ~/csv }]", "exports[0].out must be a path as it is"],
+  ["exports: [{ format: csv, out: s3://bucket/csv }]", 'out must be a folder (it is "s3://bucket/csv")'],
+  ["data_dir: file:///data", "data_dir must be a folder"],
   ["log: { level: wran }", "log.level must be one of debug, info, warn, error. Did you mean warn? (it is "],
   ["log: { level: }", "log.level must be one of debug, info, warn, error (it is empty)"],
   ["files: { pdf: maybe }", 'files.pdf must be on or off (it is "maybe")'],

@@ -9,6 +9,7 @@ import {
   moment,
   month,
   path,
+  place,
   position,
   shard,
   text,
@@ -248,7 +249,7 @@ const commandTable = {
   backup: {
     summary: "copy mirror, webhook keys and documents to a folder or object store, also beside serve",
     options: {
-      to: path("--to <place>", "a folder or s3://BUCKET/PREFIX (default: the config's backup.to)"),
+      to: place("--to <place>", "a folder or s3://BUCKET/PREFIX (default: the config's backup.to)"),
       keep: wholeNumber("--keep <n>", "keep a company's last so many (default with --to: all)", 1, 10_000),
       keys: flag("--no-keys", "leave out webhook secrets (also the config's backup.keys)"),
     },
@@ -260,7 +261,7 @@ const commandTable = {
   restore: {
     summary: "put a backup where the mirror belongs; never over another company's",
     options: {
-      from: path("--from <place>", "a folder, s3://BUCKET/PREFIX or a mirror's copy (default: backup.to)"),
+      from: place("--from <place>", "a folder, s3://BUCKET/PREFIX or a mirror's copy (default: backup.to)"),
       at: text("--at <backup>", "this one, by its name (default: the last one)"),
     },
     examples: {

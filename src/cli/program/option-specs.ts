@@ -2,6 +2,7 @@ import { isCalendarDay } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
 import { parseMoment, parsePosition } from "../../base/ids.ts";
 import { parseDurationMs } from "../../base/units.ts";
+import { folderForm, placeForm } from "../../config/address.ts";
 import type { LoadOptions } from "../../config/load.ts";
 import { parseShard } from "../../status/shards.ts";
 
@@ -73,11 +74,11 @@ function parsed<T>(must: string, read: (given: string) => T | null, hint?: strin
   return (flags: string, doc: string): OptionSpec<T | undefined> => ({ flags, doc, usual: undefined, parse });
 }
 
-export const month = parsed("a month such as 2026-10", (given) =>
-  /^(19|2\d)\d\d-(0[1-9]|1[0-2])$/.test(given) ? given : null,
-);
-/** A folder, file or place: an empty text, as a variable that is not set gives it, would be the working folder. */
-export const path = parsed("a folder or file", (given) => (given === "" ? null : given));
+const ofForm = (form: RegExp) => (given: string) => (form.test(given) ? given : null);
+
+export const month = parsed("a month such as 2026-10", ofForm(/^(19|2\d)\d\d-(0[1-9]|1[0-2])$/));
+export const path = parsed("a folder or file", ofForm(folderForm));
+export const place = parsed("a folder, or s3://BUCKET/PREFIX", ofForm(placeForm));
 export const day = parsed("a day such as 2026-10-31", (given) => (isCalendarDay(given) ? given : null));
 export const durationMs = parsed("a duration such as 90s, 30m or 26h", parseDurationMs);
 export const position = parsed(

@@ -2,7 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { hintOf, messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 
-type Pause = number | (() => number);
+export type Pause = number | (() => number);
 export type NodeLoops = ReturnType<typeof createNodeLoops>;
 
 /**

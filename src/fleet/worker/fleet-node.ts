@@ -4,7 +4,7 @@ import { stopDeadlines } from "../../runs/process-context.ts";
 import type { Span } from "../../state/uptime-log.ts";
 import { jobKinds } from "../jobs/job-engine.ts";
 import { createLeaseKeeper } from "../ownership/lease-keeper.ts";
-import { createNodeLoops, type NodeLoops } from "../postgres/node-loops.ts";
+import { createNodeLoops, type NodeLoops, type Pause } from "../postgres/node-loops.ts";
 import type { NodeFacts } from "../postgres/tables/heartbeats.ts";
 import { judgeLosses } from "../postgres/tables/losses.ts";
 import { findWaitingCompanies, type WaitingCompany } from "../postgres/tables/owners-table.ts";
@@ -75,7 +75,6 @@ export class FleetNode {
     const fetchMs = () => (this.hasFetched ? times.fetchMs : times.quietFetchMs);
     // Without the store deliveries are stored all the same: the node stays ready.
     const ofStore = createNodeLoops(host.clock, host.log, "noting the timeline succeeds again");
-    type Pause = Parameters<NodeLoops["repeat"]>[1];
     const repeat = (what: string, everyMs: Pause, step: () => Promise<void>, loops = this.loops) =>
       loops.repeat(what, everyMs, step, signal);
     this.tasks = [

@@ -16,7 +16,7 @@ import { readRadar } from "../../../fleet/postgres/tables/radar-view.ts";
 import { assertPackable } from "../../../export/plan/period.ts";
 import { readPackageStatus } from "../../../fleet/status/package-status.ts";
 import { contentsAddress } from "../../../files/published-files.ts";
-import { unknownName } from "../../../base/names.ts";
+import { assertKnown } from "../../../base/names.ts";
 import { NodesTable } from "../../../fleet/postgres/tables/heartbeats.ts";
 import { PackagesTable } from "../../../fleet/postgres/tables/packages-table.ts";
 
@@ -126,16 +126,12 @@ async function ownersNow(postgres: Postgres, names: readonly string[]): Promise<
   );
 }
 
-function below(place: string, key: string): string {
-  return `${place.replace(/\/$/, "")}/${key}`;
-}
-
 /** Nothing but a person removes what was published; what Postgres has, it forgets (`forgetRemoved`). */
 function whatStays(config: Config, name: string): string[] {
   const { snapshots, reports } = fleetOf(config);
+  const mirrors = [`${snapshots}/${name}/`, `${contentsAddress(snapshots, name)}/`];
   const published = [`pointers/${name}.json`, `company=${name}/`, `packages/*/${name}/`];
-  const inReports = reports === null ? [] : published.map((key) => below(reports, key));
-  return [below(snapshots, `${name}/`), `${contentsAddress(snapshots, name)}/`, ...inReports];
+  return reports === null ? mirrors : [...mirrors, ...published.map((key) => `${reports}/${key}`)];
 }
 
 export const fleetStatusCommand: CommandRun<"fleet status"> = (context, { options, config }) =>
@@ -183,16 +179,14 @@ export const fleetDrainCommand: CommandRun<"fleet drain"> = (context, { args: [n
   withPostgres<CommandEnding>(context, config, async (postgres) => {
     const nodes = new NodesTable(postgres);
     const known = await nodes.list();
-    const names = known.map((one) => one.node);
     const found = known.find((one) => one.node === node);
     if (found?.role === "receive")
       throw new MirrorError("usage", `${node} only receives: it holds no company`, {
         hint: "Stop it: what was sent to it and not answered is sent again, to another receiver.",
       });
-    if (!(await nodes.drain(node)))
-      throw new MirrorError("usage", unknownName("node", node, names), {
-        hint: "`fleet status` shows all nodes.",
-      });
+    const names = known.map((one) => one.node);
+    assertKnown("node", [node], names, "`fleet status` shows all nodes.");
+    await nodes.drain(node);
     const held = found?.held ?? 0;
     const count = held === 1 ? "its company" : `its ${held} companies`;
     const now = held === 0 ? "holds no company" : `releases ${count}`;

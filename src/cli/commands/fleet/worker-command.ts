@@ -179,10 +179,9 @@ class WorkerProcess {
     const { context, config, closing } = this;
     const { reports, reportsKeptMs } = fleetOf(config);
     if (reports === null) return;
-    const dataPath = `${reports.replace(/\/+$/, "")}/`;
     await engine.everyMinute("catalogue", async () => {
       try {
-        while (!closing.signal.aborted && (await commitSnapshot(postgres, dataPath, reportsKeptMs)) > 0);
+        while (!closing.signal.aborted && (await commitSnapshot(postgres, `${reports}/`, reportsKeptMs)) > 0);
       } catch (error) {
         context.log.warn("the catalogue was not committed; it is tried again", { error: messageOf(error) });
       }
