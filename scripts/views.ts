@@ -13,7 +13,8 @@ import { projectFolder } from "../test/tidy/read-source.ts";
 const head = `# The views of the report
 
 Question, rule and columns of each view. Written by \`npm run views\` from the connector, which
-\`npx fintoro-mirror schema --tables\` and Datasette's descriptions come from, too.`;
+\`npx fintoro-mirror schema --tables\` and Datasette's descriptions come from, too. An amount is an exact
+\`DECIMAL\` in Parquet, and a double (REAL) in the report: SQLite knows no DECIMAL.`;
 const views = new Set((declaration.views ?? []).map(({ name }) => name));
 const shown = tableDocs(declaration).filter(({ table: name }) => views.has(name));
 await write("docs/views.md", `${[head, ...shown.map(renderTable)].join("\n\n")}\n`);
