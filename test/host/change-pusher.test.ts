@@ -141,17 +141,7 @@ test("whatever a receiver does, what it takes is every change once and in order"
   for (const [index, seq] of seqs(sink.received).entries())
     expect(seq - (seqs(sink.received)[index - 1] ?? 1)).toBeLessThanOrEqual(1);
   expect(said().filter((one) => one === "the receiver takes changes again")).toHaveLength(4);
-});
-
-test("a receiver that refuses is named with its reason, which goes when it takes the change", async () => {
-  const { mirror, sink, caughtUp } = await following();
-  sink.treat(404);
-  addPeople(mirror, 1, 2);
-  await eventually(() => noted(mirror)?.refuses === true, "its refusal");
-  expect(noted(mirror)).toMatchObject({ seq: 0, error: "it answered 404", refuses: true });
-  sink.treat(204);
-  await caughtUp();
-  expect(noted(mirror)).toMatchObject({ seq: 2, error: null, refuses: false });
+  expect(noted(mirror)).toMatchObject({ error: null, refuses: false });
 });
 
 // Fault: network | a receiver answers 410: it is gone | between `serve` and a receiver of changes | it is sent nothing more; the next start of `serve`, or a changed entry, sends what waits
