@@ -14,11 +14,9 @@ import { aCompany, type Company } from "../support/company/company.ts";
 import { load, minimal } from "../support/connector/config.ts";
 import { age, configOf, impatientClock, startDaemon } from "../support/program/daemon.ts";
 import { expectEqual } from "../support/truth/equal.ts";
-import { eventOf } from "../support/program/deliveries.ts";
 import { inMirror, wholeRuns } from "../support/company/served-company.ts";
 import { companyView } from "../support/status/company-view.ts";
 import { eventually } from "../support/eventually.ts";
-import { deliveryOf } from "../support/webhook/webhook.ts";
 
 /** A file that cannot be opened is tried again after this. */
 const openRetryMs = 30_000;
@@ -144,34 +142,13 @@ describe("a change of the config", () => {
   });
 
   test.each([
+    ["resources: { exclude: [clients] }", true],
     ["retention: { runs: 10d }", true],
     ["backup: { schedule: off }", true],
     ["report: { out: ./elsewhere }", false],
   ])("to %s opens a mirror anew: %s", (more, isNeeded) => {
     expect(needsRestart(settings(), settings())).toBe(false);
     expect(needsRestart(settings(), settings(`${more}\n`))).toBe(isNeeded);
-  });
-
-  test("takes effect without losing what is stored; a removed company is closed properly", async () => {
-    const company = await leftInOrder();
-    const daemon = startDaemon(company, configOf(company));
-    await untilWorking(daemon);
-    daemon.apply(configOf(company, "resources: { exclude: [orders] }"));
-    const opened = () => company.said.filter((line) => line.includes("the mirror is open")).length;
-    await eventually(() => opened() === 2, "the mirror opened anew");
-    const ingest = daemon.find("acme");
-    if (ingest === null || ingest === "unavailable") throw new Error("it should be open");
-    const event = deliveryOf(JSON.stringify(eventOf("orders.updated", 1)));
-    const results = ingest.store([event], Date.now());
-    expect(results).toMatchObject([{ outcome: "stored", state: "excluded" }]);
-    const elsewhere = [{ name: "other", token: company.sandbox.token }];
-    const shown = async () => (await daemon.recentViews()).map((view) => view.company);
-    expect(await shown()).toEqual(["acme"]);
-    daemon.apply(configOf(company, "", elsewhere));
-    expect(await shown()).toEqual(["other"]);
-    expect(daemon.find("acme")).toBeNull();
-    const receiving = "SELECT count(*) FROM _receiver WHERE ended IS NULL";
-    await eventually(() => inMirror(company, receiving) === 0, "an end");
   });
 });
 
@@ -221,5 +198,5 @@ test("views of many companies are read in slices, once for all who ask, and agai
 
 function settings(text?: string): CompanySettings {
   const { config } = load(minimal(text));
-  return { ...settingsOf(config, config.companies[0]!, declaration), resources: [] };
+  return settingsOf(config, config.companies[0]!, declaration);
 }
