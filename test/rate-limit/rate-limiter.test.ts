@@ -116,13 +116,6 @@ describe("a permit", () => {
     expect(() => permit.lost()).toThrow("a permit is finished once");
   });
 
-  test("of a request that was lost is no longer in flight", async () => {
-    const { rateLimiter, store } = startRateLimiter();
-    const permit = await rateLimiter.admit("list");
-    permit.lost();
-    expect(store.read().flights).toEqual([]);
-  });
-
   // Fault: disk | the budget cannot be stored | the budget's store | the answer is used, and others get their permits
   test("whose end cannot be stored does not break the answer, and others still get theirs", async () => {
     const memory = createMemoryRateLimitStore();
