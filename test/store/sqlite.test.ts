@@ -14,7 +14,7 @@ import { test } from "../support/mirror/shop-test.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { person } from "../support/mirror/shop-records.ts";
-import { allChanges, liveRecords, put, row, rows } from "../support/mirror/store.ts";
+import { allChanges, liveRecords, put, rows } from "../support/mirror/store.ts";
 import { lockHolder, takeWriterLock } from "../../src/store/writer-lock.ts";
 import { firstLine, startProgram } from "../support/program/cli.ts";
 import { look } from "../support/truth/compare.ts";
@@ -298,14 +298,6 @@ describe("migrations", () => {
       expect(schemaOf(db)).toEqual(schemaOf(fresh));
     },
   );
-
-  test("what an earlier version had mirrored is still there after the step", async () => {
-    const mirror = await openShop();
-    put(mirror, "people", person(1));
-    migrate(mirror.db, withLater);
-    expect(row(mirror, "people", 1)?.["name"]).toBe("n1");
-    expect(mirror.db.prepare("SELECT later FROM _meta WHERE key = 'seq'").pluck().get()).toBe("seq");
-  });
 
   // Fault: files | the mirror was written by a newer version | an unknown migration in its list | refused with a hint, and left as it is
   test("a database of a newer version is refused and left as it is", async () => {
