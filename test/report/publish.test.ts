@@ -1,14 +1,6 @@
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { describe, expect, onTestFinished } from "vitest";
+import { describe, expect } from "vitest";
 import { StoredFiles } from "../../src/state/files/stored-files.ts";
 import { rememberIdentity } from "../../src/state/meta.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
@@ -134,18 +126,6 @@ describe("publishing", () => {
     rememberIdentity(mirror, { name: "Acme", salt: "5aac11c0", fingerprint: "", businessId: null });
     await publish(mirror, { redact: [{ columns: "*.buyer_name", mode: "drop" }] });
     expect(paths()).toEqual([`objects/ab/${sha256}`]);
-  });
-
-  test("writes a file that can be opened in a read-only folder", async () => {
-    const mirror = await aMirror();
-    const folder = path.join(tempFolder(), "reports");
-    mkdirSync(folder);
-    const { file } = await publish(mirror, { report: path.join(folder, "acme.report.db") });
-    chmodSync(file, 0o444);
-    chmodSync(folder, 0o555);
-    onTestFinished(() => chmodSync(folder, 0o755));
-    expect(rowsOf(reading(file), "SELECT count(*) AS n FROM orders")).toEqual([{ n: 2 }]);
-    expect(readdirSync(folder).toSorted()).toEqual(["acme.report.db", "acme.report.db.lock"]);
   });
 
   test("keeps the mode of the report, also a read-only one", async () => {
