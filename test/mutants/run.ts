@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { parseArgs } from "node:util";
 import { memoryFolder } from "../support/memory-folder.ts";
+import { outputOf } from "../support/program/process-env.ts";
 import type { PlantedFault } from "./planted-fault.ts";
 import { plantedFaults } from "./planted-faults.ts";
 import { copyProject } from "./project-copy.ts";
@@ -103,7 +104,7 @@ function runBounded(
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
   });
-  let output = "";
+  const written = outputOf(child);
   const kill = () => {
     try {
       if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
@@ -113,14 +114,11 @@ function runBounded(
   };
   const timer = setTimeout(kill, timeoutMs);
   process.once("exit", kill);
-  const add = (text: Buffer) => (output += text.toString());
-  child.stdout.on("data", add);
-  child.stderr.on("data", add);
   child.on("close", (code) => {
     clearTimeout(timer);
     process.off("exit", kill);
     kill();
-    resolve({ code, output });
+    resolve({ code, output: written.stdout + written.stderr });
   });
   return promise;
 }

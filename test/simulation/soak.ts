@@ -49,7 +49,7 @@ interface Soak {
  * mirrors must be equal to the service, and memory and descriptors must not have grown.
  */
 export async function soak(plan: SoakPlan): Promise<SoakResult> {
-  const many = await openManyCompanies(plan.companies, 10, { deliveries });
+  const many = await openManyCompanies(plan.companies, deliveries);
   const processes: Process[] = [];
   const serve = async () => {
     const daemon = await startProbed(many.folder, many.port, 4 * plan.durationMs + 60 * minuteMs);

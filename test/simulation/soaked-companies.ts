@@ -1,7 +1,7 @@
 import { readdirSync, readlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { SandboxOptions } from "../../connectors/fintoro/sandbox/sandbox.ts";
-import { startSandbox, type Sandbox } from "../support/sandbox/control.ts";
+import { startSandbox, testDay, type Sandbox } from "../support/sandbox/control.ts";
 import { memoryScratch } from "../support/memory-folder.ts";
 import { portToKeep, type Process } from "../support/program/serve-process.ts";
 import { localDamage } from "../support/mirror/local-check.ts";
@@ -14,15 +14,10 @@ export type ManyCompanies = Awaited<ReturnType<typeof openManyCompanies>>;
  * Many companies of one sandbox, and a config for one process that serves them all. Each has a subscription to the port;
  * the caller closes them.
  */
-export async function openManyCompanies(count: number, records: number, more: SandboxOptions = {}) {
-  const options = {
-    companies: count,
-    records,
-    limit: 1_000_000,
-    retryScale: 0.001,
-    allowLoopbackWebhooks: true,
-  };
-  const sandbox = await startSandbox({ today: "2026-11-20", ...options, ...more });
+export async function openManyCompanies(companies: number, deliveries: SandboxOptions["deliveries"]) {
+  const size = { companies, records: 10, limit: 1_000_000 };
+  const sending = { retryScale: 0.001, allowLoopbackWebhooks: true, deliveries };
+  const sandbox = await startSandbox({ today: testDay, ...size, ...sending });
   const { path: folder, remove } = memoryScratch();
   const port = await portToKeep();
   const names = sandbox.companies.map((_, i) => `company_${i}`);
