@@ -9,7 +9,7 @@ import { localDamage } from "../support/mirror/local-check.ts";
 import { serve, writeServeConfig } from "../support/program/serve.ts";
 import { deliver, eventOf } from "../support/program/deliveries.ts";
 import { eventually } from "../support/eventually.ts";
-import { heldSync } from "./held-sync.ts";
+import { heldSync, receiving } from "./processes.ts";
 
 /** From now on no file that the process writes can grow beyond this; `unlimited` gives the space back. */
 function limitFiles(pid: number | undefined, bytes: number | "unlimited"): void {
@@ -42,9 +42,7 @@ describe.runIf(isLimitable)("a disk that becomes full", () => {
 
   // Fault: disk | no file can grow any more (RLIMIT_FSIZE) while deliveries come to serve | the write-ahead log of the mirror | 503 and nothing kept, and from then on `/readyz` 503 with the reason; with space again the same delivery gets 204 and both end, without a restart
   test("I6: serve refuses deliveries with 503 and is not ready, and takes them by itself when there is space again", async () => {
-    const company = writeServeConfig(await aCompany({ records: 2 }), "schedule: { sync: off, publish: off }");
-    const daemon = await serve(company);
-    await daemon.until("a run ended");
+    const { company, daemon } = await receiving(serve);
     const readiness = async () => {
       const answer = await fetch(`${daemon.url}/readyz`);
       return `${answer.status}: ${await answer.text()}`;

@@ -1,5 +1,5 @@
-import { startIn } from "../support/program/serve.ts";
-import type { Company } from "../support/company/company.ts";
+import { startIn, writeServeConfig, type Served } from "../support/program/serve.ts";
+import { aCompany, type Company } from "../support/company/company.ts";
 import { endOf } from "../support/program/cli.ts";
 import { eventually } from "../support/eventually.ts";
 import { count } from "../support/truth/equal.ts";
@@ -20,4 +20,12 @@ export async function heldSync(company: Company) {
   remove();
   await eventually(() => count(company.file, "SELECT count(*) FROM clients") > 0, "a first list");
   return { child, ended, release: held.resolve };
+}
+
+/** A `serve` that only receives, after its first run. */
+export async function receiving<Daemon extends Served>(open: (company: Company) => Promise<Daemon>) {
+  const company = writeServeConfig(await aCompany({ records: 2 }), "schedule: { sync: off, publish: off }");
+  const daemon = await open(company);
+  await daemon.until("a run ended");
+  return { company, daemon };
 }

@@ -10,14 +10,22 @@ import { aClientsFolder, changeMirror } from "./points/publish-scenario.ts";
 const nobody = 65_534;
 const isRoot = process.getuid?.() === 0;
 
-async function run(cwd: string, args: readonly string[]): Promise<CommandResult> {
+async function run(cwd: string, command: string): Promise<CommandResult> {
   if (isRoot) process.seteuid?.(nobody);
-  return runCommand(args, { cwd }).finally(() => isRoot && process.seteuid?.(0));
+  return runCommand(command.split(" "), { cwd }).finally(() => isRoot && process.seteuid?.(0));
 }
 
 /** In a process, which alone can be of another real user: whom the system's answers are about. */
 function runProcess(cwd: string, args: readonly string[]): Promise<Ended> {
   return runProgram(args, { cwd, ...(isRoot && { uid: nobody, gid: nobody }) });
+}
+
+/** Fails with 10, and says this; gives all that it says. */
+async function expectRefusal(cwd: string, command: string, why: RegExp): Promise<string> {
+  const { code, stderr } = await run(cwd, command);
+  const said = expect.stringMatching(why) as string;
+  expect({ command, code, stderr }).toEqual({ command, code: 10, stderr: said });
+  return stderr;
 }
 
 function giveAway(folder: string): void {
@@ -29,8 +37,7 @@ function giveAway(folder: string): void {
 test("a folder that becomes read-only: a clear error of each command, nothing lost, and all goes on afterwards", async () => {
   const folder = await aClientsFolder(50);
   giveAway(folder);
-  const publish = ["publish", "--config", "config.yaml"];
-  const commands = [publish, ["export", "clients", "--out", ".", "--config", "config.yaml"]];
+  const commands = ["publish --config config.yaml", "export clients --out . --config config.yaml"];
   for (const command of commands) expect((await run(folder, command)).stderr).not.toContain('"error"');
   await changeMirror(folder, (mirror) => put(mirror, "units", { id: 1, name: "new" }));
   giveAway(folder);
@@ -40,13 +47,8 @@ test("a folder that becomes read-only: a clear error of each command, nothing lo
   };
   const before = content();
   chmodSync(folder, 0o555);
-  for (const command of [["sync", "--config", "config.yaml"], ...commands]) {
-    const { code, stderr } = await run(folder, command);
-    expect({ command: command[0], code, stderr }).toEqual({
-      command: command[0],
-      code: 10,
-      stderr: expect.stringMatching(/cannot be (?:written|opened|used).*/s) as string,
-    });
+  for (const command of ["sync --config config.yaml", ...commands]) {
+    const stderr = await expectRefusal(folder, command, /cannot be (?:written|opened|used).*/s);
     expect(stderr).toContain(folder);
     expect(stderr).toMatch(/"hint":"Check (?:that|the owner)/);
   }
@@ -64,14 +66,8 @@ test("a folder that may not be looked into is named, and not taken for one witho
   giveAway(cwd);
   chmodSync(folder, 0);
   onTestFinished(() => chmodSync(folder, 0o755));
-  for (const command of ["status", "changes", "files check", "verify --local", "export", "publish", "mcp"]) {
-    const { code, stderr } = await run(cwd, command.split(" "));
-    expect({ command, code, stderr }).toEqual({
-      command,
-      code: 10,
-      stderr: expect.stringMatching(/the (?:database|lock file) cannot be (?:opened|used)/) as string,
-    });
-  }
+  for (const command of ["status", "changes", "files check", "verify --local", "export", "publish", "mcp"])
+    await expectRefusal(cwd, command, /the (?:database|lock file) cannot be (?:opened|used)/);
 });
 
 // Fault: disk | the lock file belongs to another user, as after a command that root ran | mode of the file, below sync and status | both name the file and the reason; no bug is reported
