@@ -38,9 +38,8 @@ const configs = new Map<string, Config>();
 export function configWith(token: string, parentsPerRun: ParentsPerRun = "auto"): Config {
   const parents = `resources: { contact_activity_logs: { parents_per_run: ${parentsPerRun} } }`;
   const text = `base_url: https://simulated.example/v1\ndata_dir: .\ncompanies: { acme: { token: "${token}" } }\n${parents}\n`;
-  let config = configs.get(text);
-  if (config) return config;
-  config = loadConfig({ env: {}, cwd: "/", readFile: () => text, connectors: [declaration] }).config;
+  const source = { env: {}, cwd: "/", readFile: () => text };
+  const config = configs.get(text) ?? loadConfig({ ...source, connectors: [declaration] }).config;
   configs.set(text, config);
   return config;
 }

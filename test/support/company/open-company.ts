@@ -14,11 +14,9 @@ import { httpFor } from "../http/http-client.ts";
 import { testRateLimiter } from "../rate-limit/rate-limit.ts";
 import { openMirror } from "../../../src/state/mirror.ts";
 import type { RunSummary } from "../../../src/sync/context/run-summary.ts";
-import { runSync } from "../../../src/sync/run/sync-run.ts";
 import type { RunOptions, ScrubOptions } from "../../../src/sync/run/begin-run.ts";
 import { WorkQueue } from "../../../src/state/work-queue.ts";
-import { Tally } from "../../../src/sync/context/tally.ts";
-import { defaultRun } from "../mirror/whole-run.ts";
+import { runOnce } from "../mirror/whole-run.ts";
 import { startProxy } from "./proxy.ts";
 
 export type Company = Awaited<ReturnType<typeof openCompany>>;
@@ -75,19 +73,10 @@ export async function sync(company: Company, options: SyncOptions = {}): Promise
   const rateLimited = () => transport.stats().rateLimited;
   const token = options.token ?? company.sandbox.token;
   const wrapped = options.wrap?.(transport) ?? transport;
-  const parts = {
-    mirror,
-    queue: new WorkQueue(mirror.db),
-    transport: wrapped,
-    clock,
-    random: seededRandom(1),
-    log,
-    token,
-    tally: new Tally(),
-    rateLimited,
-  };
+  const [queue, random] = [new WorkQueue(mirror.db), seededRandom(1)];
+  const parts = { mirror, queue, transport: wrapped, clock, random, log, token, rateLimited };
   try {
-    return await runSync(parts, { ...defaultRun, ...options, resources: resourcesNamed(options.resources) });
+    return await runOnce(parts, { ...options, resources: resourcesNamed(options.resources) });
   } finally {
     mirror.close();
     await transport.close();

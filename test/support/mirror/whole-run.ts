@@ -25,10 +25,11 @@ export const defaultRun = {
   graceMs: 30_000,
 } as const;
 
+type Parts = Omit<RunParts, "tally" | "rateLimited"> & Partial<Pick<RunParts, "rateLimited">>;
 type Asked = Partial<RunOptions> & Pick<RunOptions, "resources">;
 
 /** A whole run, as `sync` makes it, with a tally of its own. */
-export function runOnce(parts: Omit<RunParts, "tally" | "rateLimited">, asked: Asked) {
+export function runOnce(parts: Parts, asked: Asked) {
   const counted = { tally: new Tally(), rateLimited: () => 0 };
-  return runSync({ ...parts, ...counted }, { ...defaultRun, ...asked });
+  return runSync({ ...counted, ...parts }, { ...defaultRun, ...asked });
 }
