@@ -21,7 +21,6 @@ export interface PlantedFault {
 export const outside = {
   network: "the simulated network stands in for connections and compressed bodies",
   earlier: "only a mirror of an earlier version has rows with such a field and without its column",
-  disk: "a rename is not simulated",
   report: "no report, export or config is made",
   fleet: "no fleet is simulated: it needs a real Postgres",
 } as const;

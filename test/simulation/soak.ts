@@ -75,7 +75,7 @@ export async function soak(plan: SoakPlan): Promise<SoakResult> {
     const work = `measured: ${eventsIn(many) - eventsBefore} events stored`;
     const broken = await comeToRest(one);
     const descriptors = await descriptorsAtRest(one, before);
-    const judged = [heap, descriptors, judgeStalls(one.stalls)];
+    const judged = [heap, judgeStalls(one.stalls)];
     const { code } = await endServe(one.daemon, "SIGTERM");
     if (code !== 0) broken.push(`SIGTERM ended with ${code}: ${one.daemon.stderr().slice(-500)}`);
     const logs = new Map(
@@ -83,7 +83,7 @@ export async function soak(plan: SoakPlan): Promise<SoakResult> {
     );
     broken.push(...leaks(many.secrets, logs));
     return {
-      lines: [work, ...judged.flatMap(({ lines }) => lines)],
+      lines: [work, descriptors, ...judged.flatMap(({ lines }) => lines)],
       broken: [...broken, ...judged.flatMap((each) => each.broken)],
     };
   } finally {
@@ -162,7 +162,7 @@ type Descriptors = ReturnType<typeof openDescriptors>;
  * Waits for as many files as after the warm-up, and sockets but for those that each company keeps to the service: kept
  * connections and files of a sort end by and by. Throws what is left.
  */
-async function descriptorsAtRest({ daemon, plan }: Soak, before: Descriptors): Promise<SoakResult> {
+async function descriptorsAtRest({ daemon, plan }: Soak, before: Descriptors): Promise<string> {
   const mostSockets = before.sockets + plan.companies * keptConnections;
   const text = ({ files, sockets }: Descriptors) => `${files} files and ${sockets} sockets`;
   let after = before;
@@ -171,7 +171,7 @@ async function descriptorsAtRest({ daemon, plan }: Soak, before: Descriptors): P
     after = openDescriptors(daemon);
     return after.files <= before.files && after.sockets <= mostSockets;
   }, line);
-  return { lines: [line()], broken: [] };
+  return line();
 }
 
 /**

@@ -158,17 +158,13 @@ export function floorOf(truth: Truth): { lists: string[]; details: string[]; chi
 
 /** The requests that were made, in the same words. */
 export function spentOn(asked: readonly { path: string; query: URLSearchParams }[]) {
-  const spent = { lists: [] as string[], details: [] as string[], children: [] as string[] };
+  const [lists, details, children] = [[] as string[], [] as string[], [] as string[]];
   for (const { path, query } of asked) {
     const parent = Object.values(parentParams).find((param) => query.has(param));
     const part = query.get("page") ?? query.get("documentType");
-    if (parent) spent.children.push(`${parent}=${query.get(parent)}`);
-    else if (/\/\d+$/.test(path)) spent.details.push(path);
-    else spent.lists.push(part === null ? path : `${path}#${part}`);
+    if (parent) children.push(`${parent}=${query.get(parent)}`);
+    else if (/\/\d+$/.test(path)) details.push(path);
+    else lists.push(part === null ? path : `${path}#${part}`);
   }
-  return {
-    lists: spent.lists.toSorted(),
-    details: spent.details.toSorted(),
-    children: spent.children.toSorted(),
-  };
+  return { lists: lists.toSorted(), details: details.toSorted(), children: children.toSorted() };
 }
