@@ -73,10 +73,7 @@ export async function readFleetStatus(
  * What the exit code of `fleet status` says: `difference` where data are old, or work waits that nobody does; `partial`
  * where something is not whole. Pure.
  */
-export function fleetStatusOutcome({
-  problems,
-  companies,
-}: FleetStatus): "complete" | "partial" | "difference" {
+export function fleetStatusOutcome({ problems, companies }: FleetStatus) {
   const all = [...problems, ...Object.values(companies).flatMap((one) => one.problems)];
   const severities = new Set(all.map(({ severity }) => severity));
   if (severities.has("difference")) return "difference";

@@ -50,6 +50,14 @@ describeWithPostgres("the status of a fleet", () => {
     expect(text).toMatch(/\n {2}idle: idle; read 1h 00m ago; snapshot \d+s ago$/);
   });
 
+  test("of a company whose snapshot comes from its first run, or from before it, shows that no run has ended", async ({
+    fleet,
+  }) => {
+    await published(fleet, "acme", { ...healthyFacts({ whole_at: null, reads_waiting: 7 }), last_run: null });
+    const { acme } = (await statusOf(fleet)).companies;
+    expect(acme).toMatchObject({ last_run: null, whole_at: null, reads_waiting: 7, problems: [] });
+  });
+
   test("names each company that waits for somebody, and for how long: exit 1", async ({ fleet }) => {
     await fleet.nodes.register(facts);
     await published(fleet, "fine");

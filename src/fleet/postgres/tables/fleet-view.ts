@@ -42,7 +42,9 @@ export function readCompanyViews({ db }: Postgres) {
       "s.seq",
       // When the last run began that read everything the config asks for.
       sql<string | null>`s.facts -> 'summary' ->> 'whole_at'`.as("whole_at"),
-      sql<{ outcome: string; finished_at: string } | null>`(s.facts -> 'last_run') - 'id'`.as("last_run"),
+      sql<{ outcome: string; finished_at: string } | null>`nullif(s.facts -> 'last_run', 'null') - 'id'`.as(
+        "last_run",
+      ),
       isoText(eb.ref("r.published_at")).as("report_at"),
       // Reads that were to be made when the snapshot was, and requests in the day before it.
       sql<number>`coalesce((s.facts -> 'summary' -> 'reads_waiting')::bigint, 0)`.as("reads_waiting"),
