@@ -14,13 +14,7 @@ export interface Mutant {
 }
 
 /** The mutants of a part, and its files with all of them: `isMutated(id)` chooses the one that is at work. */
-export interface Instrumented {
-  readonly mutants: readonly Mutant[];
-  readonly code: ReadonlyMap<string, string>;
-}
-
-/** Reads the files of a part and plants every mutant. */
-export function instrument({ files, without = [] }: Part): Instrumented {
+export function instrument({ files, without = [] }: Part) {
   const mutants: Mutant[] = [];
   const names = globSync([...files], { exclude: without }).toSorted();
   const code = names.map((file) => [file, plant(file, readFileSync(file, "utf8"), mutants)] as const);

@@ -4,16 +4,11 @@ import type { SentEvent } from "../../../connectors/fintoro/sandbox/model/compan
 
 export const secret = "whsec_acme_0123456789";
 
-export interface DeliverOptions {
-  readonly to?: string;
-  readonly secret?: string;
-}
-
 /** One delivery as the service would send it; gives the status. */
 export async function deliver(
   { url }: { readonly url: string },
   event: SentEvent,
-  { to = "acme", secret: key = secret }: DeliverOptions = {},
+  { to = "acme", secret: key = secret }: { readonly to?: string; readonly secret?: string } = {},
 ): Promise<number> {
   const body = JSON.stringify(event);
   const headers = signedHeaders(event.id, body, key);

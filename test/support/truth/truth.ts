@@ -82,13 +82,8 @@ function isOwn(table: string, path: string): boolean {
 
 export type Cells = Record<string, string | number | null>;
 
-export interface ExpectedRow {
-  readonly cells: Cells;
-  /** Child table -> its rows of this record. */
-  readonly children: ReadonlyMap<string, readonly Cells[]>;
-}
-
-export function expectedRow(table: string, record: Dict): ExpectedRow {
+/** The row that a record must have become, and its rows by child table. */
+export function expectedRow(table: string, record: Dict) {
   const children = new Map<string, Cells[]>();
   const cells: Cells = table === "company" ? { id: 1 } : {};
   for (const [key, value] of Object.entries(record)) {
