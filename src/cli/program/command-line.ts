@@ -57,7 +57,7 @@ export function commandTree(
 ): Node {
   const [firstSteps = ""] = Object.values(helpHeadings);
   const help = new Node("help").argument("[command]").helpOption(false).helpGroup(firstSteps);
-  const root = refusingInOwnWords(new Node(program))
+  const root: Node = refusingInOwnWords(new Node(program))
     .description(
       "A local SQLite mirror of a company: complete, crash-proof and provably equal to the service.",
     )
@@ -66,7 +66,7 @@ export function commandTree(
     .configureHelp({
       showGlobalOptions: true,
       // Not those of a parent command.
-      visibleGlobalOptions: (one) => (one.parent ? [...rootOf(one).options] : []),
+      visibleGlobalOptions: (one) => (one.parent ? [...root.options] : []),
       // In the list of commands: every one takes options.
       subcommandTerm: (one) => new Help().subcommandTerm(one).replace(" [options]", ""),
       minWidthToWrap: 12,
@@ -141,10 +141,6 @@ function readOptions<S extends OptionSpecs>(specs: S, node: Node): OptionValues<
 /** Words of the command line that lead to a node: `webhooks inbox`; empty for the program itself. */
 export function wordsOf(node: Node): string[] {
   return node.parent ? [...wordsOf(node.parent), node.name()] : [];
-}
-
-export function rootOf(node: Node): Node {
-  return node.parent ? rootOf(node.parent) : node;
 }
 
 /** What the parser found wrong at a node, in its own words. */

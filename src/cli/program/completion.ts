@@ -3,7 +3,7 @@ import type { Command as Node, Option } from "commander";
 import { MirrorError } from "../../base/errors.ts";
 import { unknownName } from "../../base/names.ts";
 import type { ProcessEnvironment } from "./command.ts";
-import { commandTree, rootOf } from "./command-line.ts";
+import { commandTree } from "./command-line.ts";
 
 /**
  * Prints the script of a shell, which asks the program itself at every completion, so that it never lags behind, and takes
@@ -80,7 +80,7 @@ async function complete(environment: ProcessEnvironment, words: readonly string[
   const left = all.filter(([value]) => !taken.includes(value));
   const isOption = !awaiting && (typed.startsWith("-") || (typed === "" && left.length === 0));
   const flag = last.slice(0, last.length - typed.length);
-  const options = optionsOf(node).map((one): Candidate => [one.long ?? one.flags, one.description]);
+  const options = optionsOf(root, node).map((one): Candidate => [one.long ?? one.flags, one.description]);
   const fits = (isOption ? options : left).filter(([value]) => `${head}${value}`.startsWith(typed));
   return fits.map(([value, about]) => [`${flag}${head}${value}`, about]);
 }
@@ -97,7 +97,7 @@ function placeOf(root: Node, before: readonly string[]) {
       given[awaiting.long ?? ""] = word;
       awaiting = undefined;
     } else if (word.startsWith("-"))
-      awaiting = optionsOf(node).find((one) => one.required && [one.short, one.long].includes(word));
+      awaiting = optionsOf(root, node).find((one) => one.required && [one.short, one.long].includes(word));
     else if (child) node = child;
     // `help sync` is completed as `sync`.
     else if (word !== "help") operands.push(word);
@@ -106,8 +106,7 @@ function placeOf(root: Node, before: readonly string[]) {
 }
 
 /** Options of a node and those of the program, which may stand anywhere. */
-function optionsOf(node: Node): readonly Option[] {
-  const root = rootOf(node);
+function optionsOf(root: Node, node: Node): readonly Option[] {
   const ofProgram = root.options.filter(({ long }) => node !== root && long !== "--version");
   return [...root.createHelp().visibleOptions(node), ...ofProgram];
 }
