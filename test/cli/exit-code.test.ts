@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { hintOf, MirrorError } from "../../src/base/errors.ts";
 import { failureOf } from "../../src/cli/console/console.ts";
 import { codeOfEnding, codeOfError, worstOutcome } from "../../src/cli/program/exit-code.ts";
+import { outcomeOf } from "../../src/cli/runs/each-company.ts";
 
 describe("an exit code shows what happened", () => {
   test.each([
@@ -26,6 +27,11 @@ describe("an exit code shows what happened", () => {
     expect(codeOfError(new MirrorError("locked", "x"), "SIGINT")).toBe(11);
     expect(codeOfError("thrown text", null)).toBe(10);
     expect(codeOfEnding({ kind: "usage" }, null)).toBe(2);
+  });
+
+  test("an output that cannot be written exits with the same code for one company and for several", () => {
+    const error = new MirrorError("runtime", "stdout cannot be written");
+    expect([codeOfError(error, null), codeOfEnding(outcomeOf(error), null)]).toEqual([10, 10]);
   });
 
   // Fault: disk | a lock or place cannot be given back after the work failed | SuppressedError of `using` | exit code, message and hint are those of the work

@@ -83,7 +83,7 @@ export async function forEachCompany(
 
 /** What a command that fails for a company comes to. */
 export function outcomeOf(error: unknown): CommandOutcome {
-  return error instanceof MirrorError ? outcomeOfError(error) : "database";
+  return error instanceof MirrorError && error.kind !== "runtime" ? outcomeOfError(error) : "database";
 }
 
 /**
