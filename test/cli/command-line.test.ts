@@ -50,6 +50,10 @@ describe("a command line", () => {
     expect(read(line).globals).toEqual({ ...usual, ...given, logFormat: "json" });
   });
 
+  test("names each company, also where the option is given several times", () => {
+    expect(read("--company acme sync --company bolt,coda").globals.company).toBe("acme,bolt,coda");
+  });
+
   test("without global options has their defaults", () => {
     expect(read("status").globals).toEqual(usual);
   });

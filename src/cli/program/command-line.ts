@@ -119,7 +119,7 @@ function addOptions(node: Node, specs: OptionSpecs, conflicts: readonly (readonl
     const option = new Option(flags, doc);
     for (const [first, ...others] of conflicts) if (first === name) option.conflicts(others);
     if (values) option.choices(values).default(usual);
-    if (parse) option.argParser((text) => parse(text, option.long ?? flags));
+    if (parse) option.argParser((text, before) => parse(text, option.long ?? flags, before));
     if (repeats) option.argParser((text, before?: readonly string[]) => [...(before ?? []), text]);
     node.addOption(option);
   }

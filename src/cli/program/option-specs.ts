@@ -14,8 +14,8 @@ interface OptionSpec<T> {
   readonly repeats?: true;
   /** All that it takes; absent: any text. */
   readonly values?: readonly string[];
-  /** @throws MirrorError `usage` for a text that is not allowed */
-  readonly parse?: (text: string, name: string) => T;
+  /** `before`: what the option gave earlier. @throws MirrorError `usage` for a text that is not allowed */
+  readonly parse?: (text: string, name: string, before?: unknown) => T;
 }
 
 export type OptionSpecs = Readonly<Record<string, OptionSpec<unknown>>>;
@@ -125,10 +125,13 @@ export const documentCount = parsed(
   },
 );
 
+const joined = (given: string, _name: string, before?: unknown) =>
+  typeof before === "string" ? `${before},${given}` : given;
+
 /** Options of every command, given before or after its name. */
 export const globalOptions = {
   config: text("-c, --config <file>", "the config; else $FINTORO_MIRROR_CONFIG, else ./config.yaml"),
-  company: text("--company <name>", "only this company of the config, or several: a,b"),
+  company: { ...text("--company <name>", "only this company of the config, or several: a,b"), parse: joined },
   json: flag("--json", "one JSON document on stdout"),
   quiet: flag("-q, --quiet", "warnings and errors only"),
   verbose: flag("-v, --verbose", "details, and the stack of errors"),
