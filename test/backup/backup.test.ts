@@ -87,7 +87,7 @@ describe("a backup", () => {
     expect(commits).toBeGreaterThan(0);
     expect(facts.rows["people"]).toBe(2_000);
     expect(look(target, (copy) => copy.prepare("SELECT count(*) FROM people").pluck().get())).toBe(2_000);
-    expect(existsSync(`${target}-wal`)).toBe(false);
+    expect(`${target}-wal`).not.toSatisfy(existsSync);
   });
 
   test("leaves so many as are to be kept, and touches nothing else in their folder", async () => {
@@ -220,7 +220,7 @@ describe("a restore", () => {
     await backUp(company);
     writeServeConfig(company, "", [{ name: "renamed", token: company.sandbox.token }]);
     expect((await restore(company)).code).toBe(0);
-    expect(existsSync(path.join(company.folder, "renamed.db"))).toBe(true);
+    expect(path.join(company.folder, "renamed.db")).toSatisfy(existsSync);
     const none = await restore(company, "--at", "2026-01-01T00-00-00-000Z");
     expect([none.code, none.stderr]).toEqual([1, expect.stringContaining("there is no backup of 2026-01")]);
   });
@@ -236,7 +236,7 @@ describe("a restore", () => {
       await sync(company);
       const { log, next_since } = await positionOf(company);
       expect(next_since).toBeGreaterThan(last);
-      expect(seen.has(log)).toBe(false);
+      expect(seen).not.toContain(log);
       seen.add(log);
       last = next_since;
       if (round === 1) rmSync(company.file);
@@ -274,14 +274,14 @@ test("webhook keys are in a backup unless that is said; a restore brings back wh
   chmodSync(keyFile, 0o644);
   configure();
   const id = await backUp(company);
-  expect(keysIn(id)).toBe(true);
+  expect(id).toSatisfy(keysIn);
   const modes = ["", "keys", "keys/webhook-0"].map((name) =>
     (statSync(path.join(company.backups, "acme", id, name)).mode & 0o777).toString(8),
   );
   expect(modes).toEqual(["700", "700", "600"]);
-  expect(keysIn(await backUp(company, "--no-keys"))).toBe(false);
+  expect(await backUp(company, "--no-keys")).not.toSatisfy(keysIn);
   configure("backup: { keys: off }");
-  expect(keysIn(await backUp(company))).toBe(false);
+  expect(await backUp(company)).not.toSatisfy(keysIn);
   expect((await restore(company)).stdout).not.toContain("no webhook secret");
   rmSync(keyFile);
   const { code, stdout } = await restore(company);
@@ -335,7 +335,7 @@ test("a bucket holds backups as a folder does", async () => {
   const { code, stdout } = await restore(company);
   expect([code, stdout]).toEqual([0, expect.stringContaining(second)]);
   for (const name of [".acme.backup", ".acme.restore"])
-    expect(existsSync(path.join(company.folder, name))).toBe(false);
+    expect(path.join(company.folder, name)).not.toSatisfy(existsSync);
 });
 
 test.each([

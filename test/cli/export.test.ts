@@ -172,7 +172,7 @@ describe("a follower of the change log", () => {
       const refused = await exporting(cwd, "delta", "--since", position);
       expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("Begin anew")]);
     }
-    expect(existsSync(path.join(cwd, "delta"))).toBe(false);
+    expect(path.join(cwd, "delta")).not.toSatisfy(existsSync);
     expect((await changes(cwd, "--since", "0")).lines).toHaveLength(20);
   });
 
@@ -247,7 +247,7 @@ test("the report of an earlier day is a file of its own, as the mirror knew it a
   expect(symbols(third.file)).toEqual(["EUR", "USD"]);
   expect(symbols((await published("2026-03-04")).file)).toEqual(["EURO", "USD"]);
   expect(symbols((await published("2026-03-06")).file)).toEqual(["EURO"]);
-  expect(existsSync(path.join(cwd, "acme.report.db"))).toBe(false);
+  expect(path.join(cwd, "acme.report.db")).not.toSatisfy(existsSync);
   const about = look(third.file, (db) =>
     db.prepare("SELECT value FROM _about WHERE fact IN ('as_of', 'report_date') ORDER BY fact").pluck().all(),
   );

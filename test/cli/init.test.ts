@@ -37,7 +37,7 @@ describe("from options alone", () => {
     const there = { cwd: setup.cwd, env: { TOKEN: setup.sandbox.token } };
     expect((await runCommand(["check"], there)).code).toBe(0);
     expect((await runCommand(["sync", "--quiet"], there)).code).toBe(0);
-    expect(existsSync(path.join(setup.cwd, "data/acme.db"))).toBe(true);
+    expect(path.join(setup.cwd, "data/acme.db")).toSatisfy(existsSync);
   });
 
   test("puts every choice in its place", async () => {
@@ -79,7 +79,7 @@ describe("from options alone", () => {
     const setup = await setUp();
     const { code, stderr } = await init(setup, ["--token-env", "TOKEN", "--no-input", ...args]);
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
-    expect(existsSync(path.join(setup.cwd, "config.yaml"))).toBe(false);
+    expect(path.join(setup.cwd, "config.yaml")).not.toSatisfy(existsSync);
   });
 
   test("a token's file is named as the config's folder sees it", async () => {
@@ -161,7 +161,7 @@ describe("at a terminal", () => {
     const { code, stderr } = await init(setup, args, { env: { PATH } });
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining("not allowed") });
     expect(calls()).toEqual(["-l"]);
-    expect(existsSync(path.join(setup.cwd, "config.yaml"))).toBe(true);
+    expect(path.join(setup.cwd, "config.yaml")).toSatisfy(existsSync);
   });
 });
 

@@ -24,7 +24,7 @@ describe("a pager", () => {
     const file = path.join(temporaryFolder(), "paged");
     const PAGER = `sh -c 'cat > "$0"; echo "$LESS" >> "$0"' ${file}`;
     await page([], { PAGER });
-    expect(existsSync(file)).toBe(false);
+    expect(file).not.toSatisfy(existsSync);
     await page(["a", "b"], { PAGER });
     expect(readFileSync(file, "utf8")).toBe("a\nb\nFRX\n");
     await page(["a"], { PAGER, LESS: "i" });

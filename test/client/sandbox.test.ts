@@ -86,7 +86,7 @@ describe("a connection", () => {
       expect(() => connect({ token: "1|x", baseUrl, budgetFile: file })).toThrow(
         expect.objectContaining({ kind: "config", hint: expect.stringContaining("address") }),
       );
-      expect(existsSync(file)).toBe(false);
+      expect(file).not.toSatisfy(existsSync);
     },
   );
 
@@ -97,7 +97,7 @@ describe("a connection", () => {
       expect(() => connect({ token, budgetFile: file })).toThrow(
         expect.objectContaining({ kind: "usage", message: expect.not.stringContaining("made") }),
       );
-      expect(existsSync(file)).toBe(false);
+      expect(file).not.toSatisfy(existsSync);
     },
   );
 

@@ -47,7 +47,7 @@ describe("base_url", () => {
 describe("an address of the internet", () => {
   test.each(["93.184.215.14", "8.8.8.8", "172.32.0.1", "2606:4700::1111", "2a00:1450:4014:80e::200e"])(
     "is %s",
-    (address) => expect(isPublicAddress(address)).toBe(true),
+    (address) => expect(address).toSatisfy(isPublicAddress),
   );
 
   const notPublic = [
@@ -56,7 +56,7 @@ describe("an address of the internet", () => {
     "2001:db8::1",
   ].flatMap((line) => line.split(" "));
   test.each([...notPublic, "no address", ""])("is not %s", (address) =>
-    expect(isPublicAddress(address)).toBe(false),
+    expect(address).not.toSatisfy(isPublicAddress),
   );
 
   test.each([

@@ -12,21 +12,21 @@ const accepts = (text: string) => validate(parse(text));
 
 describe("the JSON Schema for editors", () => {
   test("takes what the loader takes and refuses the same typos", () => {
-    expect(accepts(minimal())).toBe(true);
-    expect(accepts(minimal("files: { pdf: on, attachments: false }\n"))).toBe(true);
-    expect(accepts(minimal("schedule: { sync: off, publish: after_sync }\n"))).toBe(true);
-    expect(accepts(minimal("resources: { exclude: [invoices] }\n"))).toBe(true);
-    expect(accepts("companies: { acme: { tokn: x } }")).toBe(false);
-    expect(accepts(minimal("http: { timeout: 5 }\n"))).toBe(false);
-    expect(accepts(minimal("resources: { exclude: [invoces] }\n"))).toBe(false);
-    expect(accepts("companies: { a/b: { token: x } }")).toBe(false);
+    expect(minimal()).toSatisfy(accepts);
+    expect(minimal("files: { pdf: on, attachments: false }\n")).toSatisfy(accepts);
+    expect(minimal("schedule: { sync: off, publish: after_sync }\n")).toSatisfy(accepts);
+    expect(minimal("resources: { exclude: [invoices] }\n")).toSatisfy(accepts);
+    expect("companies: { acme: { tokn: x } }").not.toSatisfy(accepts);
+    expect(minimal("http: { timeout: 5 }\n")).not.toSatisfy(accepts);
+    expect(minimal("resources: { exclude: [invoces] }\n")).not.toSatisfy(accepts);
+    expect("companies: { a/b: { token: x } }").not.toSatisfy(accepts);
   });
 
   test("wants companies, or the fleet that has them", () => {
     const fleet = "fleet: { postgres: '${env:DATABASE_URL}', snapshots: s3://bucket }\n";
-    expect(accepts(fleet)).toBe(true);
-    expect(accepts(minimal(fleet))).toBe(true);
-    expect(accepts("log: { level: info }")).toBe(false);
+    expect(fleet).toSatisfy(accepts);
+    expect(minimal(fleet)).toSatisfy(accepts);
+    expect("log: { level: info }").not.toSatisfy(accepts);
   });
 
   test("describes every key", () => {
@@ -53,6 +53,6 @@ test("config.example.yaml loads, is valid by the schema, and says nothing but th
     loadConfig({ env: { FINTORO_TOKEN: "t" }, cwd: "/x", connectors, readFile: () => content });
   const example = load(text);
   expect(example.warnings).toEqual([]);
-  expect(accepts(text)).toBe(true);
+  expect(text).toSatisfy(accepts);
   expect(example.config).toEqual(load("companies: { acme: { token: '${env:FINTORO_TOKEN}' } }").config);
 });

@@ -102,7 +102,7 @@ describe("every resource", () => {
   });
 
   it("cannot be changed by who reads it", () => {
-    expect(resources.every((one) => Object.isFrozen(one) && Object.isFrozen(one.fields))).toBe(true);
+    expect(resources.filter((one) => !Object.isFrozen(one) || !Object.isFrozen(one.fields))).toEqual([]);
   });
 });
 
@@ -169,7 +169,7 @@ describe("what hangs together", () => {
         const parts = named(resource).fields[by.field];
         expect(parts).toMatchObject({ shape: "children", fields: { [by.key]: { references: dependent } } });
       } else if (by.kind === "column") expect(columns(resource).get(by.column)?.references).toBe(dependent);
-      else expect(columns(dependent).has(by.column)).toBe(true);
+      else expect([...columns(dependent).keys()]).toContain(by.column);
       if (by.kind === "pointing") expect(named(dependent).lookedUpBy).toEqual([by.column, by.idColumn]);
       for (const [own, theirs] of Object.entries((by.kind === "pointing" && by.shows) || {}))
         expect([columns(dependent).has(own), columns(resource).has(theirs)]).toEqual([true, true]);
@@ -180,7 +180,7 @@ describe("what hangs together", () => {
     const { resource, nameField, businessIdColumn, businessIdIn } = declaration.identity;
     expect(named(resource).fields).toHaveProperty(nameField);
     expect(businessIdIn).toHaveLength(7);
-    for (const one of businessIdIn) expect(columns(one).has(businessIdColumn)).toBe(true);
+    for (const one of businessIdIn) expect([...columns(one).keys()]).toContain(businessIdColumn);
   });
 
   it("limits and address are those published, and a record's path is its template with the id", () => {

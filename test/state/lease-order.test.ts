@@ -59,7 +59,7 @@ describe("details", () => {
   test("of changed records hold back missing ones for half an hour only; then both get on", async () => {
     const queue = await queueOf(...details("hydration", "orders", 40), ...details("changed", "people", 90));
     const read = leases(queue, 60, (n) => nowMs + n * 60_000);
-    expect(read.slice(0, 31).every((target) => target.startsWith("people"))).toBe(true);
+    expect(read.slice(0, 31).filter((target) => !target.startsWith("people"))).toEqual([]);
     const later = read.slice(32).filter((target) => target.startsWith("orders"));
     expect(later).toHaveLength(14);
   });

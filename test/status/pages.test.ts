@@ -215,6 +215,6 @@ describe("metrics", () => {
   test("show the process and the version of the program, also without any company", async () => {
     const lines = await scraped();
     expect(lines).toContain('fintoro_mirror_build_info{version="1.2.3"} 1');
-    expect(lines.some((line) => line.startsWith("process_resident_memory_bytes "))).toBe(true);
+    expect(lines.join("\n")).toMatch(/^process_resident_memory_bytes /m);
   });
 });

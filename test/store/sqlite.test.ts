@@ -179,7 +179,7 @@ describe("the writer lock", () => {
     const child = await holding(path);
     child.kill("SIGKILL");
     await once(child, "exit");
-    expect(existsSync(`${path}.holder`)).toBe(true);
+    expect(`${path}.holder`).toSatisfy(existsSync);
     expect(lockHolder(path)).toBeNull();
     takeWriterLock(path, "sync").release();
   });
@@ -187,7 +187,7 @@ describe("the writer lock", () => {
   test("has one holder also within one process; to read who it is neither takes it nor makes a file", () => {
     const path = join(tempFolder(), "shop.lock");
     expect(lockHolder(path)).toBeNull();
-    expect(existsSync(path)).toBe(false);
+    expect(path).not.toSatisfy(existsSync);
     const lock = takeWriterLock(path, "sync");
     expect(errorOf(() => takeWriterLock(path, "sync")).kind).toBe("locked");
     expect(lockHolder(path)).not.toBeNull();

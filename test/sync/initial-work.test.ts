@@ -151,10 +151,10 @@ describe("lists that grow old in a run that lasts days", () => {
     pass(listAgeMs - 1);
     expect([refreshLists(run), waiting(run)]).toEqual([false, []]);
     pass(1);
-    expect(refreshLists(run)).toBe(true);
+    expect(run).toSatisfy(refreshLists);
     expect(waiting(run)).toEqual(["colours page::1 list sweep", "people page::1 list sweep"]);
     expect(rows(run.mirror, "SELECT DISTINCT rank FROM _work")).toEqual([{ rank: 0 }]);
-    expect(refreshLists(run)).toBe(false);
+    expect(run).not.toSatisfy(refreshLists);
   });
 
   // Fault: clock | the clock is set by a year, back or ahead, in the middle of a run | the lists that it has begun | they are read once more
@@ -163,9 +163,9 @@ describe("lists that grow old in a run that lasts days", () => {
     addWork(run);
     for (const resource of ["people", "colours"]) await page(run, resource, []);
     pass(-30_000);
-    expect(refreshLists(run)).toBe(false);
+    expect(run).not.toSatisfy(refreshLists);
     pass(-3_600_000);
-    expect(refreshLists(run)).toBe(true);
+    expect(run).toSatisfy(refreshLists);
   });
 
   test("were begun by the run that this one continues, or now where no page of them was read", async () => {
@@ -176,7 +176,7 @@ describe("lists that grow old in a run that lasts days", () => {
     expect(waiting(run)).toEqual(["colours page::1 list new"]);
     await page(run, "colours", []);
     pass(1);
-    expect(refreshLists(run)).toBe(false);
+    expect(run).not.toSatisfy(refreshLists);
     pass(1);
     expect([refreshLists(run), waiting(run)]).toEqual([true, ["people page::1 list sweep"]]);
     await page(run, "people", []);
@@ -195,15 +195,15 @@ describe("lists that grow old in a run that lasts days", () => {
     };
     fail();
     pass(listAgeMs);
-    expect(refreshLists(run)).toBe(true);
+    expect(run).toSatisfy(refreshLists);
     const pages = ["page::3", "page::2"].map((target) => `people ${target} list sweep`);
     expect(waiting(run)).toEqual(["colours page::1 list sweep", ...pages]);
     fail();
     pass(listAgeMs - 1);
-    expect(refreshLists(run)).toBe(false);
+    expect(run).not.toSatisfy(refreshLists);
     await page(run, "people", [person(5), person(6)], { page: 3, total: 6 });
     await page(run, "people", [person(3), person(4)], { page: 2, total: 6 });
-    expect(refreshLists(run)).toBe(true);
+    expect(run).toSatisfy(refreshLists);
     expect(waiting(run)).toEqual(["colours page::1 list sweep", "people page::1 list sweep"]);
   });
 
@@ -213,7 +213,7 @@ describe("lists that grow old in a run that lasts days", () => {
     addWork(run);
     await page(run, "people", []);
     pass(listAgeMs);
-    expect(refreshLists(run)).toBe(true);
+    expect(run).toSatisfy(refreshLists);
     // Colours were never read whole.
     const sql = "SELECT resource, rank FROM _work WHERE kind = 'list' ORDER BY resource";
     expect(texts(run.mirror, sql)).toEqual(["colours 0", "people 1"]);

@@ -86,7 +86,7 @@ test("a sound mirror has nothing to name, and is not written by a repair", async
   const mirror = await aFullShop();
   expect(named(await check(mirror))).toEqual([]);
   expect(await repair(mirror)).toEqual({ repaired: 0, queued: 0 });
-  expect((await check(mirror)).match).toBe(true);
+  expect(await check(mirror)).toMatchObject({ match: true });
   expect(rows(mirror, "SELECT count(*) AS n FROM _work")).toEqual([{ n: 0 }]);
 });
 
@@ -275,7 +275,7 @@ test("an index that lacks rows is named and made anew", async () => {
   const { found, result } = await verify(path);
   const message = "row 1 missing from index _work_turns";
   expect(found.problems).toMatchObject([{ kind: "integrity", message }]);
-  expect(result.match).toBe(true);
+  expect(result).toMatchObject({ match: true });
 });
 
 // Fault: disk | overwritten pages | the mirror's file | named, and left as it is
@@ -289,7 +289,7 @@ test("a file with overwritten pages is named, and left as it is", async () => {
   for (const page of pages) writeSync(file, Buffer.alloc(512, 7), 0, 512, (page - 1) * 4_096);
   closeSync(file);
   const { found, repair: done } = await verify(path);
-  expect(found.match).toBe(false);
+  expect(found).toMatchObject({ match: false });
   expect(found.problems[0]).toMatchObject({ kind: "integrity", hint: expect.stringContaining("Restore") });
   expect(done).toBeNull();
 });

@@ -66,7 +66,7 @@ async function afterThree() {
 describe("waiting for the disk is shared", () => {
   test("what comes in one turn of the loop is committed together, and each is answered after it, in order", async () => {
     const { commits, results, add } = aGroup();
-    for (const item of ["a", "b", "c"]) expect(add(item)).toBe(true);
+    for (const item of ["a", "b", "c"]) expect(item).toSatisfy(add);
     expect([commits, results]).toEqual([[], []]);
     await turn();
     expect(commits).toEqual([["a", "b", "c"]]);

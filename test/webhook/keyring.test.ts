@@ -253,7 +253,7 @@ describe("a key file", () => {
 
   test("has no draft any more once that is discarded, also when somebody else removed it", () => {
     openPendingKey(hook).discard();
-    expect(existsSync(draft)).toBe(false);
+    expect(draft).not.toSatisfy(existsSync);
     const pending = openPendingKey(hook);
     rmSync(draft);
     expect(() => pending.discard()).not.toThrow();

@@ -28,7 +28,7 @@ describeWithPostgres("the fleet's inbox", () => {
     expect(await inbox.add("acme", [...all, ...all])).toEqual(new Set(ids));
     expect(await inbox.add("acme", all)).toEqual(new Set());
     expect(await inbox.read("acme", 0, 20)).toMatchObject(all.map((one, at) => ({ seq: at + 1, ...one })));
-    for (const id of ids) expect(await inbox.has("acme", id)).toBe(true);
+    for (const id of ids) expect(await inbox.has("acme", id), id).toBe(true);
     expect(await inbox.has("acme", "b\0")).toBe(false);
   });
 

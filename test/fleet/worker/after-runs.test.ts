@@ -152,7 +152,7 @@ describeWithPostgres("exports of a company of the fleet", () => {
     });
     const refusal = `an export could not be sent: csv ${place}`;
     await eventually(() => node.said("acme").includes(refusal), "a refusal");
-    expect(existsSync(path.join(place, "acme"))).toBe(false);
+    expect(path.join(place, "acme")).not.toSatisfy(existsSync);
   });
 
   // Fault: fleet | an export cannot be sent | a folder in the place of its file, on a node that releases the company afterwards | the last snapshot says so, for `fleet status`
