@@ -117,11 +117,6 @@ describe("what no other machine could use", () => {
       /^config\.yaml:\d+:\d+: notify\[0\]\.secret stands in the file itself; [^\n]+$/,
     ],
     [
-      "backups into a folder beside the config",
-      `${companies}backup: { to: ./backups }`,
-      /^config\.yaml:4:11: backup\.to is a folder beside this config, which other machines do not have; [^\n]+$/,
-    ],
-    [
       "exports into a folder beside the config",
       `${companies}exports: [{ format: csv, out: ./out, after: sync }]`,
       /^config\.yaml:4:\d+: exports\[0\]\.out is a folder beside this config, which [^\n]+ as `to`$/,
