@@ -26,35 +26,29 @@ async function storedIds(postgres: Postgres): Promise<string[]> {
   return rows.map(({ eventId }) => eventId);
 }
 
-/** As the service does, sooner: each delivery is sent until it is accepted. */
-class Service {
-  readonly accepted = new Set<string>();
-  readonly statuses = new Set<number>();
-  private isOver = false;
-  private readonly senders: Promise<void>[];
-
-  constructor(url: string) {
-    const deliverAll = async () => {
-      for (let i = 0; !this.isOver; i++) {
-        const event = post(about(i % 7));
-        while (!this.isOver && !(await this.attempt(url, event))) await pause(20);
-      }
-    };
-    this.senders = Array.from({ length: 8 }, deliverAll);
-  }
-
-  async end(): Promise<void> {
-    this.isOver = true;
-    await Promise.all(this.senders);
-  }
-
-  private async attempt(url: string, { headers, body }: Post): Promise<boolean> {
-    const sent = fetch(`${url}/webhooks/acme`, { method: "POST", headers, body: Buffer.from(body) });
-    const { status } = await sent.catch(() => ({ status: 0 }));
-    this.statuses.add(status);
-    if (status === 204) this.accepted.add(headers["webhook-id"] ?? "");
+/** As the service does, sooner: eight senders deliver one event after another, each until it is accepted. */
+function send({ deliver }: Awaited<ReturnType<typeof aFleetReceiver>>) {
+  const accepted = new Set<string>();
+  const statuses = new Set<number>();
+  const over = new AbortController();
+  const isAccepted = async (event: Post) => {
+    const { status } = await deliver("acme", event);
+    statuses.add(status);
+    if (status === 204) accepted.add(event.headers["webhook-id"] ?? "");
     return status === 204;
-  }
+  };
+  const deliverAll = async () => {
+    for (let i = 0; !over.signal.aborted; i++) {
+      const event = post(about(i % 7));
+      while (!over.signal.aborted && !(await isAccepted(event))) await pause(20);
+    }
+  };
+  const senders = Array.from({ length: 8 }, deliverAll);
+  const end = async () => {
+    over.abort();
+    await Promise.all(senders);
+  };
+  return { accepted, statuses, end };
 }
 
 describeWithPostgres("I6 what was answered with 204 is in the inbox, once", () => {
@@ -80,10 +74,10 @@ describeWithPostgres("I6 what was answered with 204 is in the inbox, once", () =
   test("Postgres crashes and comes back under load", async () => {
     const { server, postgres, url } = await aFleetOfItsOwn({ durable: true });
     const receiver = await aFleetReceiver(await connectNode(url, "receiver"));
-    const service = new Service(`http://127.0.0.1:${receiver.port}`);
+    const sent = send(receiver);
     const moreAccepted = async () => {
-      const before = service.accepted.size;
-      await expect.poll(() => service.accepted.size).toBeGreaterThan(before + 50);
+      const before = sent.accepted.size;
+      await expect.poll(() => sent.accepted.size).toBeGreaterThan(before + 50);
     };
     await moreAccepted();
     for (let round = 0; round < 2; round++) {
@@ -94,10 +88,10 @@ describeWithPostgres("I6 what was answered with 204 is in the inbox, once", () =
       await moreAccepted();
       expect(receiver.companies.problem).toBeNull();
     }
-    await service.end();
-    expect(service.statuses).toEqual(new Set([204, 503]));
+    await sent.end();
+    expect(sent.statuses).toEqual(new Set([204, 503]));
     const stored = new Set(await storedIds(postgres));
-    expect([...service.accepted].filter((id) => !stored.has(id))).toEqual([]);
+    expect([...sent.accepted].filter((id) => !stored.has(id))).toEqual([]);
     expect(receiver.lines.filter(({ level }) => level === "error")).toHaveLength(2);
   });
 });

@@ -55,9 +55,9 @@ export async function aFleetReceiver(postgres: Postgres, options: FleetReceiverO
     ...parts,
   });
   if (isRead) await companies.refresh();
-  const { port, url } = await aServer({ companies, clock, log });
+  const { url } = await aServer({ companies, clock, log });
   onTestFinished(() => closing.abort());
   const deliver = (company: string, { headers, body }: Post = post()) =>
     fetch(`${url}/webhooks/${company}`, { method: "POST", headers, body: Buffer.from(body) });
-  return { companies, port, lines: log.lines, deliver };
+  return { companies, lines: log.lines, deliver };
 }
