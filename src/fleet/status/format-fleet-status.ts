@@ -55,7 +55,7 @@ function receivingLine({ receiving, companies, nodes }: FleetStatus, nowMs: numb
   const behind = `in ${counted(waiting.length, "company", "companies")}, the oldest for ${formatAge(oldest ?? "", nowMs)}`;
   const left = oldest === undefined ? "none waits" : `${formatCount(count)} not in a snapshot ${behind}`;
   const since = receiving
-    ? `received for ${formatAge(receiving.since, nowMs)}`
+    ? `received for ${formatAge(receiving.since, Date.parse(receiving.seen_at))}`
     : "none received in the last day";
   const isReceiving = nodes.some(({ role, lost }) => role !== "work" && !lost);
   return `  deliveries: ${isReceiving ? "" : "no receiver runs, "}${since}; ${left}`;

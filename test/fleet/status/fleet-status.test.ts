@@ -197,6 +197,12 @@ describeWithPostgres("the status of a fleet", () => {
     const quiet = await statusOf(fleet);
     expect(quiet.problems).toEqual([]);
     expect(formatFleetStatus(quiet).join("\n")).toContain("\n  deliveries: no receiver runs, none received");
+    await fleet.receiving.beat();
+    // Until the last one ended, and not until now.
+    await fleet.set("receiving", "started_at = now() - interval '3h', seen_at = now() - interval '1h'");
+    const silent = formatFleetStatus(await statusOf(fleet)).join("\n");
+    expect(silent).toContain("\n  deliveries: no receiver runs, received for 2h 00m; none waits");
+    await fleet.set("receiving", "seen_at = now() - interval '2 days'");
     const secrets = ["${env:WEBHOOK_SECRET}"];
     await fleet.companies.put("acme", { companies: { acme: { webhook: { secrets } } } });
     expect(kindsOf((await statusOf(fleet)).problems)).toEqual(["no_receiver"]);
