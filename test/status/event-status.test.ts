@@ -97,7 +97,7 @@ describe("the lines for people show", () => {
     const counts = { waiting: 2, unknown: 4, unreadable: 1 };
     const odd = { counts, waitingSince: ago(minuteMs), stuck: 2, unknownTypes: types };
     shows(odd, "  ! 2 events wait for records that could not be read (see above)");
-    shows(odd, "  4 events of unknown types are kept: clients.merged (3), without a type (1)");
+    shows(odd, "  4 events of no known record are kept: clients.merged (3), without a type (1)");
     shows(odd, "  1 signed delivery that is no event is kept");
   });
 

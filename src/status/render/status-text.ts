@@ -210,7 +210,7 @@ function oddLines({ counts, unknownTypes }: EventStatus): string[] {
   const types = unknownTypes
     .map((one) => `${shortText(one.type ?? "without a type")} (${one.count})`)
     .join(", ");
-  const events = counted(unknown, "event of an unknown type is", "events of unknown types are");
+  const events = counted(unknown, "event of no known record is", "events of no known record are");
   const [one, many] = ["signed delivery that is no event is", "signed deliveries that are no events are"];
   return [
     ...(unknown > 0 ? [`  ${events} kept: ${types}`] : []),
