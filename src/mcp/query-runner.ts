@@ -12,13 +12,15 @@ const program = threadFile(new URL("./query-process.ts", import.meta.url));
 /** Asks a process of its own, one question at a time; it is started again after it was ended. */
 export class QueryRunner {
   private readonly turn = new Semaphore(1);
+  private readonly ended = new AbortController();
   private child: ChildProcess | null = null;
   /** The process listens, or has ended. */
   private ready: Promise<unknown> = Promise.resolve();
 
-  /** @throws MirrorError `usage`: it is no query, or takes too long or too much; `database` */
+  /** @throws MirrorError `usage`: it is no query, or takes too long or too much; `database`; `stopped`: disposed of */
   async answer(question: Question): Promise<QueryAnswer> {
-    using _ = await this.turn.acquire();
+    using _ = await this.turn.acquire(this.ended.signal);
+    if (this.ended.signal.aborted) throw new MirrorError("stopped", "nobody waits for an answer any more");
     const child = (this.child ??= this.start());
     // On a busy machine it starts slowly: that is no time of the query.
     await this.ready;
@@ -42,7 +44,7 @@ export class QueryRunner {
           "Ask for less: a month, a client, sums in place of rows; the views have most sums already.";
         throw new MirrorError("usage", `the query ${what} and was ended`, { hint });
       }
-      if (said.isSpent) this[Symbol.dispose]();
+      if (said.isSpent && child.kill("SIGKILL")) this.child = null;
       if ("error" in said) throw errorOfReply(said);
       return said.value;
     } finally {
@@ -62,6 +64,7 @@ export class QueryRunner {
   }
 
   [Symbol.dispose](): void {
+    this.ended.abort();
     this.child?.kill("SIGKILL");
     this.child = null;
   }

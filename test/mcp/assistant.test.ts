@@ -145,6 +145,20 @@ test("a message that is too large ends the command, and leaves no assistant wait
   expect(spawnSync(process.execPath, [program, "mcp"], options).status).toBe(1);
 });
 
+test("an assistant that hangs up while its questions wait leaves no process behind", () => {
+  const clientInfo = { name: "test", version: "1" };
+  const opening = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo };
+  const query = { name: "query", arguments: { sql: "SELECT 1" } };
+  const messages = [
+    { id: 1, method: "initialize", params: opening },
+    { method: "notifications/initialized" },
+    ...[2, 3, 4].map((id) => ({ id, method: "tools/call", params: query })),
+  ];
+  const input = messages.map((one) => `${JSON.stringify({ jsonrpc: "2.0", ...one })}\n`).join("");
+  const options = { cwd: company.folder, env: processEnv(), input, timeout: 30_000 };
+  expect(spawnSync(process.execPath, [program, "mcp"], options).status).toBe(0);
+});
+
 // Fault: process | the process that answers an assistant's questions is killed between two of them | SIGKILL | the next question is answered by another one
 test("a question after the death of what answers is answered by another process", async () => {
   const runner = new QueryRunner();
