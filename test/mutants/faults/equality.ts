@@ -7,7 +7,7 @@ export const equalityFaults = faultsIn(
     child-rows-stay-when-a-list-becomes-empty, I11: a document without lines keeps those that it had: every total is wrong
       - this.clearChildren(id);
       + if (rows.children.every((list) => list.length > 0)) this.clearChildren(id);
-  src/store/apply/resource-table.ts, found by test/store/resource-table.test.ts
+  src/store/apply/resource-table.ts, found by test/store/resource-table.test.ts test/store/derive.test.ts
     child-rows-of-a-deleted-record-stay, I11: lines of a deleted document are still counted
       - this.statements.clearChildren(id);
       -     this.statements.of("markDeleted")
@@ -54,7 +54,7 @@ export const equalityFaults = faultsIn(
     long-numbers-rounded, I12: digits past the 15th are rounded away
       - if (!mayLosePrecision(text)) {
       + if (!mayLosePrecision(text) || text.length > 0) {
-  src/export/parquet/typed-columns.ts, found by test/export/parquet.test.ts
+  src/export/parquet/typed-columns.ts, found by test/export/any-rows.test.ts
     parquet-digits-past-2-53, I12: integers and amounts of more than 15 digits are rounded in Parquet
       - const exactDigits = 15;
       + const exactDigits = 18;

@@ -23,7 +23,7 @@ const ages: readonly PlantedFault[] = (
 
 const others = faultsIn(
   `
-  src/base/files/atomic-file.ts, found by test/base/atomic-file.test.ts
+  src/base/files/atomic-file.ts, found by test/report/publish.test.ts
     file-renamed-before-it-is-on-the-disk: after a power cut the report's name leads to an empty file
       -   syncToDisk(finished);
     rename-not-on-the-disk: after a power cut the earlier file is there again, although the command said that it wrote

@@ -71,7 +71,7 @@ export const fleetFaults = faultsIn(
     stored-reports-are-noted-by-nobody: files that a lost owner has stored stay for ever
       - await reports.begin(ownership, number, written);
       + await reports.begin(ownership, number, []);
-  src/fleet/postgres/tables/companies-table.ts, found by test/fleet/postgres/tables.test.ts
+  src/fleet/postgres/tables/companies-table.ts, found by test/fleet/postgres/removed-companies.test.ts
     company-keeps-the-day-of-its-first-joining, I6: deliveries that were refused while the company was out of the fleet are never missed
       - CASE WHEN c.removed THEN clock_timestamp() ELSE c.added_at END
       + c.added_at
