@@ -133,10 +133,19 @@ FROM placed
 GROUP BY at, currency, vat_rate`,
 };
 
-/** SQL of the payments `d` that count, with their currencies `c` and methods `m`. */
+/** SQL of the proformas' payments `a` that an invoice `r` receipts, which may be deleted. */
+const receipted = `document_payments a LEFT JOIN invoices r ON r.id = a.receipt_invoice_id
+        WHERE a.document_type = 'proforma' AND a.receipt_invoice_id IS NOT NULL`;
+
+/**
+ * SQL of the payments `d` that count, with their currencies `c` and methods `m`. What a payment receipt shows as paid is
+ * its advance. An ordinary invoice may be paid further: only what equals the advance is the same money.
+ */
 export const paymentRows = `(SELECT * FROM document_payments d
-    WHERE NOT (d.document_type = 'invoice' AND d.document_id IN (SELECT a.receipt_invoice_id FROM document_payments a
-      WHERE a.receipt_invoice_id IS NOT NULL AND a.document_type = 'proforma'))) d
+    WHERE NOT (d.document_type = 'invoice'
+      AND (d.document_id IN (SELECT a.receipt_invoice_id FROM ${receipted} AND r.type IS NOT 'invoice')
+        OR (d.document_id, d.payment_date, d.currency_id, d.amount) IN
+          (SELECT a.receipt_invoice_id, a.payment_date, a.currency_id, a.amount FROM ${receipted})))) d
     LEFT JOIN currencies c ON c.id = d.currency_id LEFT JOIN payment_methods m ON m.id = d.payment_method_id`;
 
 const paymentsByDay: ReportView = {
@@ -144,8 +153,10 @@ const paymentsByDay: ReportView = {
   title: "Payments by day",
   question: "What money came in, on which day?",
   doc:
-    "Money that arrived once is counted once: where a payment of a proforma names the invoice that receipts it, that " +
-    "invoice's own payments are the same money and are left out. Payments by day, method and kind of document; what was paid back on credit notes is negative. " +
+    "Money that arrived once is counted once: where a payment of a proforma names the invoice that receipts it, what a " +
+    "payment receipt shows as paid is left out, and of an ordinary invoice what was paid on the same day in the same " +
+    "currency and amount. " +
+    "Payments by day, method and kind of document; what was paid back on credit notes is negative. " +
     "Payments of documents whose detail is not read yet are missing: `_about` says for `document_payments` of how many",
   columns: [
     c.date("payment_date", "When it was paid"),

@@ -174,7 +174,7 @@ function clientSummary(books: Books): Row[] {
   ];
 }
 
-/** Payments by day; the receipt of a proforma's payment has payments of its own: the same money, not counted again. */
+/** Payments by day. The sandbox's receipts are all payment receipts: what they show as paid is the same money, not counted again. */
 function paymentsByDay(books: Books): Row[] {
   const payments = re.of(books.records, "document_payments");
   const receipts = new Set<unknown>(
