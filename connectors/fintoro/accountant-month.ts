@@ -139,18 +139,20 @@ FROM ${paymentRows} LEFT JOIN (${paid
     .join(" UNION ALL ")}) k ON k.type = d.document_type AND k.id = d.document_id`,
 };
 
-/** SQL of what was paid on each document after the report's date, in cents of its currency. */
+/** SQL of what was paid on each document after the report's date, in cents of its currency; null where a rate is not known. */
 function paidSince(kind: "invoice" | "credit_note"): string {
+  const rate = "coalesce(p.currency_rate, CASE WHEN e.symbol = 'EUR' THEN 1 END)";
   const amount = `CASE WHEN p.currency_id IS d.currency_id THEN ${sql.cents("p.amount")}
-        ELSE round(${sql.cents("p.amount")} / p.currency_rate * d.currency_rate) END`;
-  return `SELECT d.id AS id, sum(${amount}) AS paid FROM document_payments p JOIN ${kind}s d ON d.id = p.document_id
+        ELSE round(${sql.cents("p.amount")} / ${rate} * ${sql.rateOf}) END`;
+  return `SELECT d.id AS id, ${sql.ifKnown(amount, `sum(${amount})`)} AS paid
+      FROM ${sql.withCurrency(`${kind}s`)} JOIN document_payments p ON p.document_id = d.id LEFT JOIN currencies e ON e.id = p.currency_id
       WHERE p.document_type = '${typeOf(kind)}' AND p.payment_date > ${sql.reportDate} GROUP BY d.id`;
 }
 
 function openDocuments(kind: "invoice" | "credit_note"): string {
   return `SELECT '${kind}' AS document_type, d.number AS number, d.client_name AS client_name, d.issue_date AS issue_date,
     d.due_date AS due_date, d.variable_symbol AS variable_symbol, ${sql.currencyOf} AS currency,
-    ${sql.cents("d.total_with_vat")} AS gross, ${sql.cents("d.to_be_paid")} + coalesce(s.paid, 0) AS open, coalesce(d.currency_rate, ${sql.euroRate}) AS rate
+    ${sql.cents("d.total_with_vat")} AS gross, ${sql.cents("d.to_be_paid")} + CASE WHEN s.id IS NULL THEN 0 ELSE s.paid END AS open, ${sql.rateOf} AS rate
   FROM ${sql.withCurrency(`${kind}s`)} LEFT JOIN (${paidSince(kind)}) s ON s.id = d.id
   WHERE d.issue_date <= ${sql.reportDate} AND d.status IS NOT 'will_not_be_paid'`;
 }
@@ -171,7 +173,7 @@ const openItems: ReportView = {
     c.id("variable_symbol", "Identifies its payment"),
     c.currency,
     ...c.amounts("total_with_vat", "Of the document"),
-    ...c.amounts("to_be_paid", "What was open"),
+    ...c.amounts("to_be_paid", "What was open; null where a later payment in another currency has no rate"),
   ],
   date: "as_of",
   sort: { column: "issue_date", descending: false },
@@ -180,12 +182,12 @@ const openItems: ReportView = {
   ${sql.inUnits("total_with_vat", "gross", "round(gross / rate)")},
   ${sql.inUnits("to_be_paid", "open", "round(open / rate)")}
 FROM (
-  SELECT * FROM (${openDocuments("invoice")}) WHERE open > 0
+  SELECT * FROM (${openDocuments("invoice")}) WHERE open > 0 OR open IS NULL
   UNION ALL
-  SELECT * FROM (${openDocuments("credit_note")}) WHERE open < 0
+  SELECT * FROM (${openDocuments("credit_note")}) WHERE open < 0 OR open IS NULL
   UNION ALL
   SELECT 'proforma', k.number, k.client_name, d.payment_date, NULL, k.variable_symbol, ${sql.currencyOf},
-    ${sql.cents("d.amount")}, -${sql.cents("d.amount")}, coalesce(d.currency_rate, ${sql.euroRate})
+    ${sql.cents("d.amount")}, -${sql.cents("d.amount")}, ${sql.rateOf}
   FROM document_payments d JOIN proformas k ON k.id = d.document_id LEFT JOIN currencies c ON c.id = d.currency_id
   WHERE d.document_type = 'proforma' AND d.payment_date <= ${sql.reportDate} AND NOT EXISTS (
     SELECT 1 FROM invoices r WHERE r.id = d.receipt_invoice_id AND r.issue_date <= ${sql.reportDate})

@@ -30,3 +30,17 @@ test("an invoice that receipts an advance counts with what else was paid on it, 
       money,
     );
 });
+
+test("what was paid later in another currency was open at the month's end, and is not known where it has no rate", () => {
+  const db = monthReport();
+  db.exec(`INSERT INTO invoices (id, number, issue_date, currency_id, currency_rate, total_with_vat, to_be_paid)
+    VALUES (1, 'FA1', '2026-11-01', 2, 25, 250, 0), (2, 'FA2', '2026-11-01', 1, NULL, 10, 0), (3, 'FA3', '2026-11-01', 1, 1, 10, 0);
+    INSERT INTO document_payments (id, document_type, document_id, currency_id, currency_rate, payment_date, amount)
+    VALUES (1, 'invoice', 1, 1, NULL, '2026-11-21', 10), (2, 'invoice', 2, 2, 25, '2026-11-21', 100),
+      (3, 'invoice', 3, 2, NULL, '2026-11-21', 100), (4, 'invoice', 3, 1, 1, '2026-11-21', 1)`);
+  expect(rowsOf(db, "SELECT number, to_be_paid, to_be_paid_eur FROM month_open_items ORDER BY 1")).toEqual([
+    { number: "FA1", to_be_paid: 250, to_be_paid_eur: 10 },
+    { number: "FA2", to_be_paid: 4, to_be_paid_eur: 4 },
+    { number: "FA3", to_be_paid: null, to_be_paid_eur: null },
+  ]);
+});
