@@ -154,9 +154,8 @@ const paymentsByDay: ReportView = {
   question: "What money came in, on which day?",
   doc:
     "Money that arrived once is counted once: where a payment of a proforma names the invoice that receipts it, what a " +
-    "payment receipt shows as paid is left out, and of an ordinary invoice what was paid on the same day in the same " +
-    "currency and amount. " +
-    "Payments by day, method and kind of document; what was paid back on credit notes is negative. " +
+    "payment receipt shows as paid is left out, and of an ordinary invoice what equals the advance in day, " +
+    "currency and amount. Payments by day, method and kind of document; what was paid back on credit notes is negative. " +
     "Payments of documents whose detail is not read yet are missing: `_about` says for `document_payments` of how many",
   columns: [
     c.date("payment_date", "When it was paid"),

@@ -82,10 +82,7 @@ const casesByStatus: ReportView = {
     ...c.amounts("quoted", "Without VAT", euroOnly),
     ...c.amounts("ordered", "Without VAT", euroOnly),
     ...c.amounts("invoiced", "Without VAT; credit notes reduce it"),
-    ...c.amounts(
-      "receipted_advances",
-      "Without VAT, of payment receipts and credit notes of such: not in invoiced",
-    ),
+    ...c.amounts("receipted_advances", "Without VAT: payment receipts, their credit notes; not in invoiced"),
   ],
   facets: ["status", "currency"],
   sql: `WITH worth (case_id, currency, ${places.map((place) => `${place}, ${place}_eur`).join(", ")}) AS (

@@ -65,10 +65,7 @@ const slowStock: ReportView = {
     ...worth,
     c.date("last_sold", "On an invoice (an advance is none) or an outbound receipt; null: never"),
     c.date("last_received", "On an inbound receipt"),
-    c.count(
-      "idle_days",
-      "Since the last sale, or since it first came if nothing was ever sold; null: never moved",
-    ),
+    c.count("idle_days", "Since the last sale, or since it first came if never sold; null: never moved"),
     c.text("state", "slow, dead, or never_moved"),
   ],
   facets: ["state"],

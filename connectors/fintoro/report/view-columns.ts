@@ -30,10 +30,7 @@ export const newest = (day: string) => ({ date: day, sort: { column: day, descen
 
 /** Amounts of payment receipts, wherever invoices are summed. */
 export const receiptedAdvances = [
-  ...amounts(
-    "receipted_advances",
-    "Without VAT, of payment receipts and credit notes of such: not in revenue",
-  ),
+  ...amounts("receipted_advances", "Without VAT, of payment receipts and their credit notes: not in revenue"),
   ...amounts("receipted_advances_with_vat", "The same with VAT"),
 ];
 
@@ -58,10 +55,7 @@ export const client = [
   text("client_name", "As the client is called today; one deleted since, as on one of its documents"),
 ];
 /** Differs where several rows without a client are of different buyers. */
-export const buyer = text(
-  "buyer",
-  "One key for each buyer in all views: the client's id; without one made of what its document prints",
-);
+export const buyer = text("buyer", "One key in all views: the client's id, or made of what documents print");
 
 export const bill = [
   text("document_type", "Which of the two", ["invoice", "credit_note"]),
