@@ -165,7 +165,7 @@ const clientBalance: ReportView = {
   question: "Who owes us when everything open is netted, and whom do we owe?",
   doc:
     "Open invoices less open credit notes less unsettled advances, by client and currency; negative: we owe the client. " +
-    "Without what will not be paid. An advance is a payment of a proforma that no invoice receipts; the service names " +
+    "Without what will not be paid, and what was overpaid. An advance is a payment of a proforma that no invoice receipts; the service names " +
     "no other settlement. Payments whose document's detail is not read yet are missing: `_about` says of how many",
   columns: [
     ...c.client,
