@@ -1,5 +1,6 @@
 import path from "node:path";
 import { describe, expect, test } from "vitest";
+import { fakturoid } from "../../connectors/fakturoid/declaration.ts";
 import { declaration } from "../../connectors/fintoro/declaration.ts";
 import { renderTableDocs, tableDocs, type TableDoc } from "../../src/cli/commands/connector-commands.ts";
 import { openMirror } from "../../src/state/mirror.ts";
@@ -55,6 +56,12 @@ describe("schema --tables", () => {
     );
     expect(references.length).toBeGreaterThan(50);
     expect(references.filter((table) => !tables.has(table))).toEqual([]);
+  });
+
+  test("speaks of another connector's tables alone", () => {
+    const text = renderTableDocs(tableDocs(fakturoid));
+    expect(text).toContain("## invoice_payments");
+    expect(text).not.toContain("`document_type`");
   });
 
   test("as Markdown has a heading and a row for each table and column, on one line each", () => {

@@ -13,7 +13,7 @@ export const paidDocumentTypes = [...t.namesIn("invoice proforma credit-note"), 
 export const documentPayment = t.record({
   id: t.integer(),
   documentType: t.doc("Kind of document that was paid", t.oneOf(paidDocumentTypes, unlistedPaidTypes)),
-  documentId: t.doc("Id within the table of that kind", t.integer()),
+  documentId: t.doc("Id within the table of that kind, which no foreign key can say", t.integer()),
   paymentMethod: t.nested("payment_methods", paymentMethod),
   currency: t.nested("currencies", currency),
   paymentDate: t.date(),

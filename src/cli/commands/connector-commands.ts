@@ -133,8 +133,7 @@ columns that start with \`_\`, with the types of the second column; what was del
 
 A reference to a record that is not there (a client deleted since, a table that is not mirrored) stays as the service
 wrote it. The report declares a foreign key where it holds for every row of that report; columns left without a key are
-named in \`_about\` (\`undeclared_keys\`), so that \`foreign_key_check\` never fails. Payments point to their document by
-\`document_type\` and \`document_id\` together, which no foreign key can say.
+named in \`_about\` (\`undeclared_keys\`), so that \`foreign_key_check\` never fails.
 
 Amounts are declared DECIMAL and stored as SQLite's numbers: one that is whole is an integer, so divide by \`1.0 * x\`.`;
 
