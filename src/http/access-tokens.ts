@@ -92,7 +92,11 @@ export function createAccessTokens(
       return kept(usable() ?? (await renew(ask)));
     },
     redact: (text: string) => redactor.replace(text),
-    refuse: (token: string) => void (refused = token),
+    /** True: there is another one to try, which another process has stored. */
+    refuse(token: string): boolean {
+      refused = token;
+      return usable() !== null;
+    },
   };
 }
 

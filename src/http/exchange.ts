@@ -82,8 +82,9 @@ export async function attemptWithToken(wire: Wire, call: PreparedCall): Promise<
       return await attempt(wire, { ...call, headers });
     } catch (error) {
       const isRefused = error instanceof UnauthenticatedError && error.status === 401;
-      if (isRefused) accessTokens.refuse(token);
-      if (!isRefused || isRenewed) throw error;
+      // Another process that asked at the same time may have ended the new one, too.
+      const isOthersThere = isRefused && accessTokens.refuse(token);
+      if (!isRefused || (isRenewed && !isOthersThere)) throw error;
     }
   }
 }

@@ -1,4 +1,4 @@
-import { readFileSync, statSync, readdirSync } from "node:fs";
+import { readFileSync, statSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { fakturoid } from "../../connectors/fakturoid/declaration.ts";
@@ -70,6 +70,26 @@ describe("access tokens", () => {
     });
     expect(await one.sync()).toMatchObject({ outcome: "complete" });
     expect(one.standIn.tokensIssued).toBe(2);
+  });
+
+  // Fault: secrets | another company's run asks for an access token at the same moment | the service | its token is used, and the run goes on
+  test("are another process's where that asked at the same time, and so ended the new one", async () => {
+    const one = await openForTest();
+    await one.sync();
+    const others = readFileSync(accessFile(one), "utf8");
+    const storeOthers = () => {
+      writeFileSync(accessFile(one), others);
+      return null;
+    };
+    const refusal = { status: 401, body: { error: "invalid_token" } };
+    const ended = { status: 200, body: { access_token: "ended", expires_in: 7_200 } };
+    one.standIn.plan(
+      () => refusal,
+      () => ended,
+      storeOthers,
+    );
+    expect(await one.sync()).toMatchObject({ outcome: "complete" });
+    expect(one.standIn.tokensIssued).toBe(1);
   });
 
   // Fault: secrets | the service refuses the client id or secret | the token endpoint | the run ends as unauthenticated, and says where to look

@@ -65,8 +65,7 @@ export const expenses = walkedResource("expenses", "Expenses", {
   doc: "Received invoices and bills",
   record: t.record({
     id: t.integer(),
-    custom_id: t.orNull(t.text()),
-    number: t.orNull(t.text()),
+    ...nullable(t.text, "custom_id number"),
     original_number: t.doc("As the supplier numbered it", t.orNull(t.text())),
     variable_symbol: t.orNull(t.text()),
     ...nullable(t.text, party("supplier")),

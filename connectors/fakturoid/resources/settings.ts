@@ -78,16 +78,14 @@ export const subjects = walkedResource("subjects", "Contacts", {
     ...nullable(t.boolean, "ares_update suggestion_enabled"),
     ...nullable(t.text, "custom_email_text overdue_email_text invoice_from_proforma_email_text"),
     ...nullable(t.text, "thank_you_email_text custom_estimate_email_text due_date_reminder_email_text"),
-    webinvoice_history: t.orNull(t.text()),
-    ...nullable(t.text, "html_url url"),
+    ...nullable(t.text, "webinvoice_history html_url url"),
     ...created,
   }),
 });
 
 const template = (of: string) => ({
   id: t.integer(),
-  custom_id: t.orNull(t.text()),
-  name: t.orNull(t.text()),
+  ...nullable(t.text, "custom_id name"),
   ...nullable(t.boolean, "proforma paypal gopay tax_date_at_end_of_last_month"),
   due: t.orNull(t.integer()),
   subject_id: t.orNull(t.idOf("subjects")),
