@@ -129,8 +129,7 @@ SELECT at AS month, currency, vat_rate, sum(by_rule) AS documents,
   ${sumsOf("vat", "advance_vat", "by_rule AND of_advance")},
   ${sumsOf("base", "base_by_issue", "by_issue AND NOT reverse_charge")},
   ${sumsOf("vat", "vat_by_issue", "by_issue")}
-FROM placed
-GROUP BY at, currency, vat_rate`,
+FROM placed GROUP BY at, currency, vat_rate`,
 };
 
 /** SQL of the proformas' payments `a` that an invoice `r` receipts, which may be deleted. */
@@ -173,8 +172,7 @@ const paymentsByDay: ReportView = {
 FROM (SELECT d.payment_date AS payment_date, d.payment_method_id AS payment_method_id, m.name AS payment_method,
     d.document_type AS document_type, ${sql.currencyOf} AS currency, ${sql.cents("d.amount")} AS paid,
     ${sql.euroCents("d.amount")} AS paid_eur
-  FROM ${paymentRows})
-GROUP BY payment_date, payment_method_id, document_type, currency`,
+  FROM ${paymentRows}) GROUP BY payment_date, payment_method_id, document_type, currency`,
 };
 
 const documents = ["invoices", "credit_notes", "proformas", "orders", "quotations"] as const;

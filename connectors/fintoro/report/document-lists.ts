@@ -64,8 +64,7 @@ function givenUp(type: "invoice" | "credit_note"): string {
   ${sql.currencyOf} AS currency,
   ${sql.amountOf("total_with_vat")},
   ${sql.amountOf("to_be_paid", "written_off")}
-FROM ${sql.withClient(`${type}s`)}
-WHERE d.status = 'will_not_be_paid'`;
+FROM ${sql.withClient(`${type}s`)} WHERE d.status = 'will_not_be_paid'`;
 }
 
 const writeOffs: ReportView = {

@@ -91,8 +91,7 @@ const casesByStatus: ReportView = {
 SELECT b.status_id AS status_id, max(s.name) AS status, w.currency AS currency, count(DISTINCT b.id) AS business_cases,
   ${places.map(ofCases).join(",\n  ")}
 FROM business_cases b LEFT JOIN business_case_statuses s ON s.id = b.status_id
-  LEFT JOIN worth w ON w.case_id = b.id
-GROUP BY b.status_id, w.currency`,
+  LEFT JOIN worth w ON w.case_id = b.id GROUP BY b.status_id, w.currency`,
 };
 
 export const pipelineViews = [pipeline, casesByStatus];

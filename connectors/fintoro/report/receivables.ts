@@ -189,8 +189,7 @@ const clientBalance: ReportView = {
 SELECT p.client_id AS client_id, coalesce(max(k.name), max(p.client_name)) AS client_name, p.currency AS currency,
   ${sums.join(",\n  ")},
   ${sql.sums("net", net(""), net("_eur"))}, CAST(p.buyer AS TEXT) AS buyer
-FROM parts p LEFT JOIN clients k ON k.id = p.client_id
-GROUP BY p.buyer, p.client_id, p.currency`,
+FROM parts p LEFT JOIN clients k ON k.id = p.client_id GROUP BY p.buyer, p.client_id, p.currency`,
 };
 
 export const receivableViews = [clientBalance, receivables, openInvoices, unpaidProformas];

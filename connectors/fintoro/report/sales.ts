@@ -97,8 +97,7 @@ SELECT b.client_id AS client_id, b.name AS client_name, s.currency AS currency,
   ${both("open", "to_be_paid")},
   ${both("late", "overdue")},
   min(s.issue_date) AS first_issue_date, max(s.issue_date) AS last_issue_date, CAST(b.buyer AS TEXT) AS buyer
-FROM buyers b LEFT JOIN sold s ON s.buyer = b.buyer
-GROUP BY b.buyer, b.client_id, b.name, s.currency`,
+FROM buyers b LEFT JOIN sold s ON s.buyer = b.buyer GROUP BY b.buyer, b.client_id, b.name, s.currency`,
 };
 
 const lineColumns =

@@ -75,8 +75,7 @@ const slowStock: ReportView = {
   s.last_sold AS last_sold, r.last_received AS last_received, ${idle} AS idle_days,
   CASE WHEN ${idle} IS NULL THEN 'never_moved' WHEN ${idle} > 365 THEN 'dead' ELSE 'slow' END AS state
 FROM price_list_items p LEFT JOIN units u ON u.id = p.unit_id
-  LEFT JOIN (${sold}) s ON s.item_id = p.id
-  LEFT JOIN (${received}) r ON r.item_id = p.id
+  LEFT JOIN (${sold}) s ON s.item_id = p.id LEFT JOIN (${received}) r ON r.item_id = p.id
 WHERE p.stock > 0 AND coalesce(${idle}, 91) > 90`,
 };
 
