@@ -285,6 +285,22 @@ describe("a month that was handed over", () => {
     expect(stated).not.toEqual(before);
     const packed = { month, position: expect.any(Number) as number, command: `package --month ${month}` };
     expect(handOvers(company)).toEqual([packed, packed]);
+    const mirror = await openMirror(company.file, fintoro);
+    const row = "FROM _raw_invoices r JOIN invoices i USING (id) WHERE i.number = ?";
+    const json = mirror.db.prepare(`SELECT r.json ${row}`).pluck().get(number);
+    put(
+      mirror,
+      "invoices",
+      { ...(JSON.parse(String(json)) as object), toBePaid: 0.01 },
+      { source: "detail" },
+    );
+    mirror.close();
+    const isNew = async () =>
+      (await runCommand(["status"], { cwd: company.folder })).stdout.includes("changed since");
+    expect(await isNew()).toBe(true);
+    await pack(company, month);
+    expect([await isNew(), handOvers(company).length]).toEqual([false, 2]);
+    expect([...(await sheetsOf(company, month)).keys()]).toContain("Zmeny od odovzdania");
 
     const { position } = handOvers(company).at(-1) as { position: number };
     for (const command of ["backup --to safe", "restore --from safe"])

@@ -2,7 +2,7 @@ import type { ConnectorDeclaration } from "../../connector/connector-declaration
 import type { Resource } from "../../connector/resource.ts";
 import { Changes } from "../../store/apply/change-log.ts";
 import type { Db } from "../../store/database.ts";
-import { insertRow, parseStored, selectRows } from "../../store/own-tables/statement.ts";
+import { insertRow, parseStored, selectRows, updateRows } from "../../store/own-tables/statement.ts";
 import { quoted } from "../../store/sql-text.ts";
 import { knownPlan } from "../../store/tables/table-plan.ts";
 import { readLog } from "../log-identity.ts";
@@ -25,8 +25,13 @@ export function handOversOf(db: Db, month: string): HandOver[] {
   }));
 }
 
-export function recordHandOver(db: Db, { seq: position, files, ...row }: HandOver): void {
-  insertRow(db, "_hand_overs", { ...row, position, files: JSON.stringify(files) });
+/** Where its documents are those of the last one again, that one moves to its position: other sheets may have changed. */
+export function recordHandOver(db: Db, { seq, files, ...row }: HandOver, isAgain = false): void {
+  const shown = { log: row.log, position: seq, files: JSON.stringify(files) };
+  const last =
+    isAgain && selectRows(db, "_hand_overs", ["id", "position"], { month: row.month }, "id").at(-1);
+  if (!last) insertRow(db, "_hand_overs", { ...row, ...shown });
+  else if (last.position < seq) updateRows(db, "_hand_overs", shown, { id: last.id });
 }
 
 const mostMonths = 12;

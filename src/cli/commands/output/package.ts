@@ -123,7 +123,7 @@ export function packageCompany(
     const head = { company, month, hand_over: handOver, ...(proved && { certificate: proved }) };
     const { folder, zip, manifest: written } = await writeMonthFolder(out, head, files, isZipped);
     await deliver?.(zip ?? folder);
-    if (!since?.isAgain) writeHandOver(scope, handOver, written);
+    writeHandOver(scope, handOver, written, since?.isAgain ?? false);
     const rows = Object.fromEntries(exported.manifest.files.map((file) => [file.table, file.rows]));
     const gaps = gapsOf(withoutPdf, incomplete);
     const outcome = gaps.length > 0 ? "partial" : "complete";
@@ -208,10 +208,12 @@ function writeHandOver(
   { context, config, company }: CompanyScope,
   { log, position: seq, command }: MonthManifest["hand_over"],
   { month, files }: MonthManifest,
+  isAgain: boolean,
 ): void {
   using db = openDatabase(mirrorFiles(config, company.name).mirror);
   const hashes = Object.fromEntries(files.map((file) => [file.path, file.sha256]));
-  recordHandOver(db, { log, seq, command, month, at: isoTime(context.clock.nowMs()), files: hashes });
+  const at = isoTime(context.clock.nowMs());
+  recordHandOver(db, { log, seq, command, month, at, files: hashes }, isAgain);
 }
 
 /** The workbook, whose ages and balances are those of the month's last day; and, of the same moment, the month's documents. */
