@@ -171,3 +171,8 @@ test("a person with blank numbers is a consumer, and not counted as not ready", 
   const { sql = "" } = questions.find(({ name }) => name === "einvoice_readiness") ?? {};
   expect(rowsOf(db, sql)).toMatchObject([{ clients: 1 }]);
 });
+
+test("the clients that are not ready are counted before their turnover is known, without a share", () => {
+  const { inStatus } = questions.find(({ name }) => name === "einvoice_readiness") ?? {};
+  expect(inStatus?.({ clients: 2, percent: null })).toMatch(/^2 clients are not ready for electronic/);
+});

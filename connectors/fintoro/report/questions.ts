@@ -60,7 +60,8 @@ FROM (SELECT DISTINCT client_id, turnover_eur FROM v_einvoice_gaps WHERE party =
   AND client_id IN (SELECT id FROM clients WHERE type <> 'person'
     OR trim(coalesce(subject_id, '') || coalesce(tax_id, '') || coalesce(vat_id, '')) <> ''))`,
     inStatus: ({ clients, percent }) => {
-      const who = `${counted(Number(clients), "client")}, ${percent ?? "?"} % of turnover, ${clients === 1 ? "is" : "are"}`;
+      const share = percent === null ? "" : `, ${percent} % of turnover,`;
+      const who = `${counted(Number(clients), "client")}${share} ${clients === 1 ? "is" : "are"}`;
       return clients === 0 ? null : `${who} not ready for electronic invoices: see v_einvoice_gaps`;
     },
   },
