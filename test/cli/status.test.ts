@@ -1,9 +1,10 @@
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { hourMs } from "../../src/base/clock.ts";
+import { hourMs, systemClock } from "../../src/base/clock.ts";
+import { commands } from "../../src/cli/commands/all-commands.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
-import { runCommand, temporaryFolder } from "../support/program/cli.ts";
+import { createTestInvocation, runCommand, temporaryFolder } from "../support/program/cli.ts";
 import { aCompany, aMirroredCompany, sync, type Company } from "../support/company/company.ts";
 import { jsonReply } from "../support/company/proxy.ts";
 import { writeServeConfig } from "../support/program/serve.ts";
@@ -314,6 +315,18 @@ describe("the plan", () => {
     expect(text.stdout).toContain("every detail and CRM parent read so far is proved every night");
     const made = JSON.parse((await run(company, "sync", "--json")).stdout) as unknown;
     expect(made).toMatchObject({ companies: { acme: { scrub: { read: total } } } });
+  });
+
+  test("is given up at once when it is interrupted while it waits for the service", async () => {
+    const company = writeServeConfig(await aCompany({ records: 3 }));
+    const parts = { commands, clock: systemClock, cwd: company.folder };
+    const { run: plan, signals } = createTestInvocation(["sync", "--dry-run"], parts);
+    company.proxy.obstruct(({ path: asked }) => {
+      if (asked !== "/clients") return undefined;
+      signals.emit("SIGTERM");
+      return "hang";
+    });
+    expect((await plan()).code).toBe(143);
   });
 
   test("of one company is made also where the token of another one is refused, which is named", async () => {

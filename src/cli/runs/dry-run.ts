@@ -1,6 +1,7 @@
 import { formatCount, formatDuration } from "../../base/units.ts";
 import type { Config } from "../../config/config.ts";
 import type { Resource } from "../../connector/resource.ts";
+import type { Transport } from "../../connector/transport.ts";
 import { wholeListSettings, type RunRequest } from "../../runs/company-run.ts";
 import { connectService } from "../../runs/service-connection.ts";
 import type { BudgetView } from "../../rate-limit/permit.ts";
@@ -56,12 +57,13 @@ export function dryRun(
 
 async function estimateOf(scope: CompanyScope, asked: EstimatedRun) {
   await using service = connectService(scope.context, scope);
-  const { transport, rateLimiter } = service;
+  const { rateLimiter } = service;
+  const { signal } = scope.context;
+  const transport: Transport = { send: (request) => service.transport.send({ ...request, signal }) };
   const parentsPerRun = parentsPerRunOf(scope.config);
   return await readMirror(scope, async (db) => {
     const known = db && knownOf(scope, db, asked, rateLimiter.view().month?.left ?? null);
-    const options = { full: asked.full, parentsPerRun };
-    const found = await estimateRun(transport, asked.resources, known, options);
+    const found = await estimateRun(transport, asked.resources, known, { full: asked.full, parentsPerRun });
     const budget = rateLimiter.view();
     return { estimate: sumOf(found, scrubOf(scope, asked, db, budget), scope, budget), budget };
   });
@@ -123,12 +125,8 @@ function sumOf(
   const plan = planRun({ lists: requests.list, missing, scrub: requests.scrub }, scrub, budget);
   const total = requests.list + missing + requests.scrub;
   // Minutes at the budget that the service grants.
-  return {
-    requests: { total, ...requests },
-    minutes: plan.minutes,
-    plan,
-    resources: Object.fromEntries(found),
-  };
+  const resources = Object.fromEntries(found);
+  return { requests: { total, ...requests }, minutes: plan.minutes, plan, resources };
 }
 
 function estimateLines(company: string, { requests, minutes, plan, resources }: Estimate, pace: string) {
