@@ -45,8 +45,7 @@ export function readStatus(question: StatusQuestion) {
   const health = db && readHealth(db, declaration, question.resources);
   const writer = db && lockHolder(files.lock);
   const running = health && runUnderWay(health, writer);
-  const { mayHaveLostEvents: mayBeLost } = view.wholeness;
-  const events = db && judgeEvents(readEventFacts(db), writer, mayBeLost, nowMs);
+  const events = db && judgeEvents(readEventFacts(db), writer, view.wholeness.mayHaveLostEvents, nowMs);
   const limits = { freshForMs: maxAgeMs ?? view.limits.freshForMs, outageLimitMs: hourMs };
   return {
     mirrored: db !== null,
@@ -59,6 +58,8 @@ export function readStatus(question: StatusQuestion) {
     receivers: view.receivers,
     /** What an unchanged run costs; null: no run has read everything yet. */
     plan: health && readPlan(db, question, health, budget.budget),
+    /** When the last run began that read all that the config asks for; null: none did. */
+    whole_run_at: isoOrNull(view.wholeRunMs),
     freshness: db ? judgeFreshness(view, question) : { oldest: null, stale: [] },
     health,
     events,
@@ -215,8 +216,8 @@ function judgeFreshness({ sweptMs }: CompanyStatusView, { maxAgeMs, nowMs }: Sta
 
 /** What the exit code of `status` says: `difference` when stale or missing, `partial` when not whole. Pure. */
 export function statusOutcome(status: CompanyStatus): "complete" | "partial" | "difference" {
-  const { mirrored, freshness, health, conditions } = status;
+  const { mirrored, freshness, health, conditions, whole_run_at: wholeRunAt } = status;
   if (!mirrored || !health || freshness.stale.length > 0) return "difference";
   if (health.resources.every(({ sweptAt }) => sweptAt === null)) return "difference";
-  return conditions.some(isPartial) ? "partial" : "complete";
+  return wholeRunAt === null || conditions.some(isPartial) ? "partial" : "complete";
 }
