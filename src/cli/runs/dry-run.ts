@@ -35,6 +35,8 @@ type EstimatedRun = Pick<RunRequest, "resources" | "full" | "scrub">;
 
 type Estimate = ReturnType<typeof sumOf>;
 
+const finish = () => Promise.resolve({ document: { dry_run: true }, lines: [] });
+
 /** `sync --dry-run`: prints the requests that a run would need, and the time they take. Writes nothing. */
 export function dryRun(
   context: CommandContext,
@@ -43,16 +45,14 @@ export function dryRun(
   asked: EstimatedRun,
 ) {
   const estimateOne = async (scope: CompanyScope) => {
-    const { estimate, budget } = await estimateOf(scope, asked);
+    const { estimate, budget } = await context.showing((show) => {
+      show(() => `${scope.company.name}: asking how long the lists are`);
+      return estimateOf(scope, asked);
+    });
     const pace = `at ${budget.granted} in ${formatDuration(config.rateLimit.windowMs)}`;
     return { document: estimate, lines: estimateLines(scope.company.name, estimate, pace) };
   };
-  return forEachCompany(context, config, estimateOne, {
-    isPartial: true,
-    isAnswer: true,
-    shard,
-    finish: () => Promise.resolve({ document: { dry_run: true }, lines: [] }),
-  });
+  return forEachCompany(context, config, estimateOne, { isPartial: true, isAnswer: true, shard, finish });
 }
 
 async function estimateOf(scope: CompanyScope, asked: EstimatedRun) {
