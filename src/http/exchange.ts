@@ -70,21 +70,23 @@ export async function attempt(wire: Wire, call: PreparedCall): Promise<ServiceAn
   }
 }
 
-/** One attempt of a call. Where there are access tokens it is made again, once, if the service refuses the token: it may have ended. */
+/** Tried for a call: one that has ended, a new one, and what another process has stored that ended the new one. */
+const mostTokens = 3;
+
+/** One attempt of a call. Where there are access tokens it is made again with the next one where the service refuses the token. */
 export async function attemptWithToken(wire: Wire, call: PreparedCall): Promise<ServiceAnswer> {
   const { accessTokens } = wire;
   if (!accessTokens) return attempt(wire, call);
   const ask = (authorization: string) => askForToken(wire, call, authorization);
-  for (let isRenewed = false; ; isRenewed = true) {
+  for (let tried = 1; ; tried++) {
     const token = await accessTokens.current(ask, call);
     const headers = { ...call.headers, authorization: `Bearer ${token}` };
     try {
       return await attempt(wire, { ...call, headers });
     } catch (error) {
-      const isRefused = error instanceof UnauthenticatedError && error.status === 401;
-      // Another process that asked at the same time may have ended the new one, too.
-      const isOthersThere = isRefused && accessTokens.refuse(token);
-      if (!isRefused || (isRenewed && !isOthersThere)) throw error;
+      if (!(error instanceof UnauthenticatedError) || error.status !== 401) throw error;
+      const isAnotherThere = accessTokens.refuse(token);
+      if (tried === mostTokens || (tried > 1 && !isAnotherThere)) throw error;
     }
   }
 }
