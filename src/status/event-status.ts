@@ -69,7 +69,7 @@ export function readEventFacts(db: Db) {
 
 export const serviceKey = "service";
 
-type ServiceNote = ReturnType<typeof serviceNote>;
+export type ServiceNote = ReturnType<typeof serviceNote>;
 
 export function serviceNote({ state, message, sinceMs }: WorkerState) {
   return { state, message, since: isoTime(sinceMs) };

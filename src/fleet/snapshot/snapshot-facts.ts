@@ -7,11 +7,10 @@ import { readyItems } from "../../state/work-item.ts";
 import { readView, type CompanyStatusView } from "../../status/company-view.ts";
 import { openConditions, type NamedCondition } from "../../status/conditions.ts";
 import { Changes } from "../../store/apply/change-log.ts";
-import { serviceKey } from "../../status/event-status.ts";
+import { serviceKey, type ServiceNote } from "../../status/event-status.ts";
 import type { CompanySettings } from "../../store/mirror-files.ts";
 import type { Db } from "../../store/database.ts";
 import type { MirrorRadar } from "../postgres/tables/radar-view.ts";
-import type { WorkerState } from "../../sync/event-worker/worker-status.ts";
 import { lastFailedStart } from "../../sync/run/begin-run.ts";
 import { readProof } from "../../verify/findings.ts";
 
@@ -62,10 +61,10 @@ export function readSummary(
   oldestMs: number | null,
   nowMs: number,
 ) {
-  const view = readView(db, scope, nowMs);
-  const state = refusal(new Meta(db)) ?? view.service.state;
+  const read = readView(db, scope, nowMs);
+  const view = { ...read, service: { ...read.service, state: refusal(new Meta(db)) ?? read.service.state } };
   const requests = Object.values(hours).reduce((sum, count) => sum + count, 0);
-  const open = openConditions({ ...view, service: { ...view.service, state }, limits: noLimits }, nowMs);
+  const open = openConditions({ ...view, limits: noLimits }, nowMs);
   const conditions = open.filter(({ kind }) => kind !== "stale");
   return {
     /** When the last run began that read all that the config asks for; null: none did. */
@@ -84,13 +83,13 @@ export function readSummary(
 function readRadar(
   db: Db,
   { company: { webhook, token }, declaration, files }: CompanySettings,
-  { lastRun, events, sweptMs }: CompanyStatusView,
+  { lastRun, events, service, sweptMs }: CompanyStatusView,
   conditions: readonly NamedCondition[],
   oldestMs: number | null,
 ): MirrorRadar {
   const has = (kind: NamedCondition["kind"]) => conditions.some((one) => one.kind === kind);
   const received = events.lastReceivedMs === null ? "no event yet" : "receives";
-  const fault = tokenFaults[refusal(new Meta(db)) ?? lastRun?.outcome ?? ""];
+  const fault = tokenFaults[service.state] ?? tokenFaults[lastRun?.outcome ?? ""];
   const tried = fault ?? (lastRun === null ? "untried" : "accepted");
   const months = new HandOverCounts().read(db, declaration);
   const changed = months.reduce((sum, one) => sum + one.changed, 0);
@@ -118,8 +117,8 @@ const tokenFaults: Readonly<Record<string, MirrorRadar["token"]>> = {
 };
 
 /** Runs wait while the token is refused, so that none says it: the event worker notes it. Null: it is not. */
-function refusal(meta: Meta): WorkerState["state"] | null {
-  const note = meta.get(serviceKey) as Pick<WorkerState, "state"> | null;
+function refusal(meta: Meta): ServiceNote["state"] | null {
+  const note = meta.get(serviceKey) as ServiceNote | null;
   return note && note.state in tokenFaults ? note.state : null;
 }
 
