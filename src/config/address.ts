@@ -11,8 +11,8 @@ function isLoopbackHost(hostname: string): boolean {
 
 /** A folder: no text would be the working folder, an address or one with a typo a folder of that name. */
 export const folderForm = /^(?![a-zA-Z][a-zA-Z\d+.-]+:\/)./s;
-/** A folder, or `s3://bucket/prefix`. */
-export const placeForm = /^(?:s3:\/\/[^/]|(?![a-zA-Z][a-zA-Z\d+.-]+:\/).)/s;
+export const bucketForm = /^s3:\/\/[^/]/;
+export const placeForm = new RegExp(`${bucketForm.source}|${folderForm.source}`, "s");
 
 export function isLoopbackUrl(url: string): boolean {
   return URL.canParse(url) && isLoopbackHost(new URL(url).hostname);

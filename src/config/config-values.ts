@@ -5,12 +5,12 @@ import { Cron } from "croner";
 import { z } from "zod";
 import { didYouMean } from "../base/names.ts";
 import { formatDuration, formatSize, parseDurationMs, parseSizeBytes } from "../base/units.ts";
-import { folderForm, type TextValue } from "./address.ts";
+import { bucketForm, folderForm, type TextValue } from "./address.ts";
 
 /** A folder, which gives an absolute path, or `s3://bucket/prefix`, without a slash at its end. */
 export function folderOrBucket(start: string) {
   return readableText("a folder, or a place such as s3://bucket/prefix", (text) =>
-    /^s3:\/\/[^/]/.test(text) ? { value: text.replace(/\/+$/, "") } : folderAt(start, text),
+    bucketForm.test(text) ? { value: text.replace(/\/+$/, "") } : folderAt(start, text),
   );
 }
 
