@@ -90,8 +90,8 @@ export const syncCommand: CommandRun<"sync"> = async (context, { args, options, 
   await printSummaries(context, summaries);
   const outcome = worstOutcome([...outcomes, ...failures, ...refused.map(() => "partial" as const)]);
   // Of one company: the exit code of its error, as every command has it.
-  const [error] = summaries.size === 1 ? [...summaries.values()].map((summary) => summary.error) : [];
-  return outcome === "failed" && error ? { kind: error.kind } : outcome;
+  const [sole, ...others] = summaries.values();
+  return outcome === "failed" && sole?.error && others.length === 0 ? { kind: sole.error.kind } : outcome;
 };
 
 /** Warns of named tables whose records come with others, of which none is read. */

@@ -57,14 +57,13 @@ export function dryRun(
 
 async function estimateOf(scope: CompanyScope, asked: EstimatedRun) {
   await using service = connectService(scope.context, scope);
-  const { rateLimiter } = service;
   const { signal } = scope.context;
   const transport: Transport = { send: (request) => service.transport.send({ ...request, signal }) };
   const parentsPerRun = parentsPerRunOf(scope.config);
   return await readMirror(scope, async (db) => {
-    const known = db && knownOf(scope, db, asked, rateLimiter.view().month?.left ?? null);
+    const known = db && knownOf(scope, db, asked, service.rateLimiter.view().month?.left ?? null);
     const found = await estimateRun(transport, asked.resources, known, { full: asked.full, parentsPerRun });
-    const budget = rateLimiter.view();
+    const budget = service.rateLimiter.view();
     return { estimate: sumOf(found, scrubOf(scope, asked, db, budget), scope, budget), budget };
   });
 }
