@@ -92,6 +92,20 @@ describe("access tokens", () => {
     expect(one.standIn.tokensIssued).toBe(1);
   });
 
+  test("are tried three times for a call, however many other processes store and end", async () => {
+    const one = await openForTest();
+    await one.sync();
+    const others = JSON.parse(readFileSync(accessFile(one), "utf8")) as object;
+    let ended = 0;
+    const endOthers = () => {
+      writeFileSync(accessFile(one), JSON.stringify({ ...others, token: `others-${++ended}` }));
+      return { status: 401, body: { error: "invalid_token" } };
+    };
+    one.standIn.plan(...Array.from({ length: 9 }, () => endOthers));
+    expect(await one.sync()).toMatchObject({ outcome: "unauthenticated" });
+    expect(ended).toBe(3);
+  });
+
   // Fault: secrets | the service refuses the client id or secret | the token endpoint | the run ends as unauthenticated, and says where to look
   test("are not to be had with a wrong secret: the run says so, and asks nothing else", async () => {
     const one = await openForTest();
