@@ -9,11 +9,13 @@ interface WaitingJob {
   readonly askers: WaitQueue<true>;
 }
 
+const isFetch = ({ scope }: WaitingJob) => scope === "files";
+
 /**
  * What follows runs, over all companies: so many at a time, in the order of their requests, one per company. What
  * waits already is not queued again.
  *
- * Guarantee: no more than `limit` at a time, whatever runs end together.
+ * Guarantee: no more than `limit` at a time, whatever runs end together. Files, which come again and again, wait for all else.
  * Source of truth: this process's memory; what was made is on disk.
  * Worst outcome of a crash: what waits is forgotten, and the next run asks again.
  */
@@ -60,7 +62,8 @@ export class AfterRunQueue {
   }
 
   private startNext(): void {
-    for (const [key, { company, scope, askers }] of this.waiting) {
+    const filesLast = [...this.waiting].toSorted(([, a], [, b]) => Number(isFetch(a)) - Number(isFetch(b)));
+    for (const [key, { company, scope, askers }] of filesLast) {
       if (this.running.size >= this.limit) return;
       if (this.running.has(company)) continue;
       this.waiting.delete(key);

@@ -65,7 +65,7 @@ interface RunQueueParts {
   /** Connects the run of a request. */
   readonly begin: (request: RunRequest) => CompanyRun;
   readonly perform: (run: CompanyRun, scrubbing: Required<Scrubbing>) => Promise<RunSummary>;
-  /** Called when a run has ended, before the next one begins; `current` is null by then. */
+  /** Called when a run has ended and what follows it was asked for, before the next one begins; `current` is null by then. */
   readonly onEnd: (run: CompanyRun, ended: RunEnd) => void;
   /**
    * Asks for what follows a run: before its scrub, and after its end if that brought in more. Neither scrub nor the
@@ -122,12 +122,7 @@ export class RunQueue {
       this.scrubOwed();
       return null;
     });
-    this.last = ended
-      .then(
-        (summary) => summary && this.follow(summary),
-        () => null,
-      )
-      .finally(() => this.open--);
+    this.last = ended.catch(() => null).finally(() => this.open--);
     return ended;
   }
 
@@ -178,6 +173,7 @@ export class RunQueue {
       this.current = null;
       const message = summary.error?.message;
       const times = { startedMs, finishedMs: clock.nowMs() };
+      this.follow(summary);
       this.parts.onEnd(run, { outcome: listedOutcome(summary), ...times, message: message ?? null });
       log.info("a run ended", { why, outcome, requests: requests.total, error: message });
       if (scrub.signal.aborted && (summary.scrub?.left ?? 0) > 0) this.owed = request.resources;

@@ -61,6 +61,20 @@ describe("what follows runs", () => {
     expect([most(), story]).toEqual([1, ["a all", "a backup", "a report"]]);
   });
 
+  test("files come last: what they wait for is made first, of whatever company", async () => {
+    const { queue, story, end } = aQueue();
+    void queue.add("a", "files");
+    const waits = [
+      queue.add("a", "files"),
+      queue.add("b", "files"),
+      queue.add("c", "all"),
+      queue.add("a", "report"),
+    ];
+    for (const name of ["a", "c", "a", "a", "b"]) await end(name);
+    await Promise.all(waits);
+    expect(story).toEqual(["a files", "c all", "a report", "a files", "b files"]);
+  });
+
   test("nobody waits for it longer than his signal, and what is dropped or stopped is not made", async () => {
     const { queue, story, end } = aQueue();
     void queue.add("a", "all");

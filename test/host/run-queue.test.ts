@@ -65,8 +65,8 @@ describe("the runs of one company", () => {
     const { runQueue, story } = queueWith();
     await Promise.all([runQueue.run(request(), "one"), runQueue.run(request(true), "two")]);
     await runQueue.idle();
-    const one = "begin incremental, end incremental, complete, after";
-    expect(story.join(", ")).toBe(`${one}, begin full, end full, complete, after`);
+    const one = "begin incremental, end incremental, after, complete";
+    expect(story.join(", ")).toBe(`${one}, begin full, end full, after, complete`);
     expect(runQueue.current).toBeNull();
   });
 
@@ -109,7 +109,7 @@ describe("the runs of one company", () => {
     await runQueue.run(request(), "one");
     await runQueue.run(request(true), "two");
     await runQueue.idle();
-    expect(story).toEqual(["after", "scrub", "complete", "after", "scrub", "complete", "after"]);
+    expect(story).toEqual(["after", "scrub", "complete", "after", "scrub", "after", "complete"]);
   });
 
   test("a scrub gives its place to runs of other companies, and ends for a run that waits; another one makes up for it", async () => {
