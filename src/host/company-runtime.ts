@@ -194,7 +194,8 @@ export class CompanyRuntime {
     const { quick } = run.request;
     this.options.counters.countRun(run, ended, quick);
     releaseMemory(this.mirror.db);
-    if (!quick) this.afterRun.fetchFiles();
+    // Where a run failed, fetching would fail for the same reason.
+    if (!quick && ended.message === null) this.afterRun.fetchFiles();
   }
 
   private track(task: Promise<void>): void {

@@ -11,6 +11,7 @@ import { needsRestart } from "../../src/host/host-context.ts";
 import { recordStep } from "../../src/status/after-run-record.ts";
 import { mirrorFiles, settingsOf, type CompanySettings } from "../../src/store/mirror-files.ts";
 import { aCompany, type Company } from "../support/company/company.ts";
+import { jsonReply } from "../support/company/proxy.ts";
 import { load, minimal } from "../support/connector/config.ts";
 import { age, configOf, impatientClock, startDaemon } from "../support/program/daemon.ts";
 import { expectEqual } from "../support/truth/equal.ts";
@@ -171,6 +172,22 @@ test("files are fetched while attempts are recorded, and no longer when one coul
   await eventually(() => attempts > recordedAttempts, "an attempt that is not recorded");
   for (let turns = 0; turns < 50; turns++) await turn();
   expect(attempts).toBe(recordedAttempts + 1);
+});
+
+test("no files are fetched after a run that failed, which would fail likewise: one alert is enough", async () => {
+  const company = await aCompany({ records: 2 });
+  const scopes: string[] = [];
+  const afterRun = async (_company: unknown, scope: string) => {
+    scopes.push(scope);
+    return null;
+  };
+  company.proxy.obstruct(({ path }) =>
+    path.startsWith("/invoices/") ? jsonReply(401, { message: "Unauthenticated." }) : undefined,
+  );
+  const daemon = startDaemon(company, configOf(company, "files: { pdf: on }"), { afterRun });
+  await eventually(() => stateOf(daemon)?.lastRun?.outcome === "unauthenticated", "a refused run");
+  await turn();
+  expect(scopes).not.toContain("files");
 });
 
 test("views of many companies are read in slices, once for all who ask, and again when they are 5 s old", async () => {
