@@ -88,6 +88,13 @@ describe("an incident", () => {
     expect(ended).toEqual(["chat end failed i1", "mail end failed i1"]);
   });
 
+  test("goes to no target that came while nothing is wrong and only its calm is waited for", () => {
+    const { look } = watch([chat]);
+    for (const conditions of [[condition()], [], [condition()], []]) look(0, conditions);
+    expect(look(1, [], [chat, mail])).toEqual([]);
+    expect(look(2, [condition()], [chat, mail])).toEqual(["mail begin failed i2"]);
+  });
+
   test("stays as it is where nothing can be said about it, or about any of its kind", () => {
     const { look } = watch();
     const unknown = condition({ raises: false, message: "" });

@@ -143,7 +143,7 @@ function isRemembered(incident: Incident, all: readonly Incident[], nowMs: numbe
 
 function announce(incidents: readonly Incident[], { targets }: AlertFacts): Incident[] {
   return incidents.map((one) => {
-    if (one.ended_at !== null) return one;
+    if (one.clear_since !== null) return one;
     const wanted = targets.filter(({ when }) => when.includes(one.kind)).map(({ key }) => key);
     return { ...one, sent_to: [...new Set([...one.sent_to, ...wanted])] };
   });
