@@ -33,13 +33,12 @@ const wholeSql = `
   INSERT INTO _change_log (seq, resource, record_id, op, read) SELECT id + 1, 'invoices', id, 'insert', 1 FROM invoices`;
 
 function changeSome(file: string): void {
-  const db = openDatabase(file);
+  using db = openDatabase(file);
   const which = `id % ${Math.round(1 / changedShare)} = 0 AND id <= ${rows}`;
   db.exec(`UPDATE invoices SET text2 = coalesce(text2, '') || '!' WHERE ${which}`);
   db.exec(
     `INSERT INTO _change_log (resource, record_id, op, read) SELECT 'invoices', id, 'update', 1 FROM invoices WHERE ${which}`,
   );
-  db.close();
 }
 
 /** A report made anew, and after 0.1 % changed, beside a copy of the mirror by SQLite itself. */

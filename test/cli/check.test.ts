@@ -1,10 +1,9 @@
 import { chmodSync, mkdirSync, symlinkSync } from "node:fs";
 import path from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { declaration } from "../../connectors/fintoro/declaration.ts";
-import { openMirror } from "../../src/state/mirror.ts";
+import { describe, expect, test } from "vitest";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
 import { fingerprintOf, rememberIdentity } from "../../src/state/meta.ts";
+import { withMirror } from "../support/export/published.ts";
 import { everyNameLeadsTo } from "../support/http/names.ts";
 import { openSandbox } from "../support/sandbox/sandbox.ts";
 import { openSink } from "../support/sandbox/webhook-sink.ts";
@@ -102,11 +101,9 @@ describe("check", () => {
 
   test("I10: with the token of another company than the mirror's exits 4", async () => {
     const cwd = folderFor(await openSandbox());
-    const mirror = await openMirror(`${cwd}/acme.db`, declaration);
     const fingerprint = fingerprintOf("another token", "s");
     const identity = { name: "Iná s. r. o.", salt: "s", fingerprint, businessId: null };
-    mirror.apply(() => rememberIdentity(mirror, identity));
-    mirror.db.close();
+    await withMirror(cwd, (mirror) => mirror.apply(() => rememberIdentity(mirror, identity)));
     const { code, checks } = await checksIn(cwd);
     const failed = expect.objectContaining({ name: "identity", status: "fail", kind: "identity" }) as unknown;
     expect({ code, checks }).toEqual({ code: 4, checks: expect.arrayContaining([failed]) });
@@ -114,8 +111,7 @@ describe("check", () => {
 
   test("without a service exits 1, and warns while another process writes the mirror", async () => {
     const cwd = folderFor({ url: "http://127.0.0.1:9/api", token: "sk_of_nobody" });
-    const lock = takeWriterLock(`${cwd}/acme.lock`, "sync");
-    onTestFinished(() => lock.release());
+    using _ = takeWriterLock(`${cwd}/acme.lock`, "sync");
     const { code, stdout } = await runCommand(["check"], { cwd });
     expect(code).toBe(1);
     expect(stdout).toContain("fail  acme token: GET /whoami");

@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
-import Database from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
 import { openSandbox } from "../support/sandbox/sandbox.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import type { CommandContext, RunningSandbox } from "../../src/cli/program/command.ts";
 import { DemoSetup, serveWebhooks } from "../../src/cli/commands/demo.ts";
 import { look } from "../support/truth/compare.ts";
+import { wound } from "../support/verify/verify.ts";
 import { connectorEntry, endOf, runAct, startProgram, temporaryFolder } from "../support/program/cli.ts";
 
 const connector = connectorEntry({ startSandbox: () => Promise.reject(new Error("the test has its own")) });
@@ -47,9 +47,8 @@ test("each change is seen in the mirror's file, those during an outage after it,
 
 test("a command that does not end as it should ends the demo, and what it printed is the reason", async () => {
   await withDemo(async (demo) => {
-    const mirror = new Database(demo.database);
-    mirror.exec("UPDATE invoices SET note = 'another' WHERE id = (SELECT min(id) FROM invoices)");
-    mirror.close();
+    const change = "UPDATE invoices SET note = 'another' WHERE id = (SELECT min(id) FROM invoices)";
+    wound({ file: demo.database }, change);
     await expect(demo.run("verify")).rejects.toThrow(/verify of the demo failed: acme: .* differ/);
   });
 });

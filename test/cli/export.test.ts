@@ -2,10 +2,9 @@ import { existsSync, readdirSync, readFileSync, rmSync, appendFileSync, writeFil
 import path from "node:path";
 import { Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { declaration } from "../../connectors/fintoro/declaration.ts";
 import { openSandbox } from "../support/sandbox/sandbox.ts";
 import type { ExportManifest } from "../../src/export/files/export-manifest.ts";
-import { openMirror } from "../../src/state/mirror.ts";
+import type { Mirror } from "../../src/state/mirror.ts";
 import { runCommand, temporaryFolder, createTestInvocation, jsonLines } from "../support/program/cli.ts";
 import { s3Env, startS3 } from "../support/export/s3-server.ts";
 import { putPreview, put, remove, stampOf } from "../support/mirror/store.ts";
@@ -13,9 +12,10 @@ import { systemClock } from "../../src/base/clock.ts";
 import { commands } from "../../src/cli/commands/all-commands.ts";
 import { eventually } from "../support/eventually.ts";
 import { rememberIdentity } from "../../src/state/meta.ts";
-import { openDatabase } from "../../src/store/database.ts";
 import { duckRows } from "../support/export/export.ts";
+import { withMirror } from "../support/export/published.ts";
 import { look } from "../support/truth/compare.ts";
+import { wound } from "../support/verify/verify.ts";
 
 const config =
   "data_dir: .\ncompanies: { acme: { token: '${env:TOKEN}' }, other: { token: '${env:TOKEN}' } }\n";
@@ -23,9 +23,8 @@ const config =
 /** A folder with a config of two companies, the first of which has a mirror with two clients. */
 async function aFolder(): Promise<string> {
   const folder = temporaryFolder({ "config.yaml": config });
-  const mirror = await openMirror(path.join(folder, "acme.db"), declaration);
-  mirror.db.exec("INSERT INTO clients (id, name, _synced_at) VALUES (1, 'Ann', ''), (2, 'Bob', '')");
-  mirror.close();
+  const two = "INSERT INTO clients (id, name, _synced_at) VALUES (1, 'Ann', ''), (2, 'Bob', '')";
+  await withMirror(folder, ({ db }) => db.exec(two));
   return folder;
 }
 
@@ -51,9 +50,7 @@ describe("export", () => {
 
   test("of a month says which tables have no date, --to takes a day, too; what lacks details is one warning", async () => {
     const cwd = await aFolder();
-    const mirror = await openMirror(path.join(cwd, "acme.db"), declaration);
-    putPreview(mirror, "invoices", { id: 7, number: "1", total: 5 });
-    mirror.close();
+    await withMirror(cwd, (mirror) => putPreview(mirror, "invoices", { id: 7, number: "1", total: 5 }));
     const argv = "export clients invoices --company acme --from 2026-10-01 --to 2026-10-31".split(" ");
     const { code, stderr } = await runCommand(argv, { cwd });
     expect([code, stderr.match(/"level":"warn"/g)]).toEqual([0, [expect.any(String)]]);
@@ -113,11 +110,11 @@ test("a run that brought something in is followed by the config's exports; an un
 const alone = "data_dir: .\ncompanies: { acme: { token: '${env:TOKEN}' } }\n";
 
 /** Reads so many currencies into the mirror of a company; makes it where there is none. */
-async function read(cwd: string, count: number): Promise<void> {
-  const mirror = await openMirror(path.join(cwd, "acme.db"), declaration);
-  const last = Number(mirror.db.prepare("SELECT count(*) FROM currencies").pluck().get());
-  for (let id = last + 1; id <= last + count; id++) put(mirror, "currencies", { id, symbol: "EUR" });
-  mirror.close();
+function read(cwd: string, count: number): Promise<void> {
+  return withMirror(cwd, (mirror) => {
+    const last = Number(mirror.db.prepare("SELECT count(*) FROM currencies").pluck().get());
+    for (let id = last + 1; id <= last + count; id++) put(mirror, "currencies", { id, symbol: "EUR" });
+  });
 }
 
 async function aFolderOfChanges(): Promise<string> {
@@ -135,6 +132,13 @@ const changes = async (cwd: string, ...more: string[]) => {
   const { code, stdout, stderr } = await runCommand(["changes", ...more], { cwd });
   return { code, said: `${stderr}${stdout}`, lines: code === 0 ? jsonLines(stdout) : [] };
 };
+
+/** A command that goes on until its mirror is made anew. */
+function follow(cwd: string, ...more: string[]) {
+  const parts = { commands, clock: systemClock, cwd };
+  const { run, written } = createTestInvocation(["changes", "--follow", ...more], parts);
+  return { ended: run(), written };
+}
 
 const exporting = (cwd: string, out: string, ...more: string[]) =>
   runCommand(["export", "currencies", "--format", "jsonl", "--out", out, ...more], { cwd });
@@ -179,12 +183,7 @@ describe("a follower of the change log", () => {
   // Fault: disk | the mirror's file is removed, and the mirror made anew | while `changes --follow` follows it | it ends with exit 10 and says so, and does not wait for ever
   test("ends where the mirror is made anew under it", async () => {
     const cwd = await aFolderOfChanges();
-    const { run, written } = createTestInvocation(["changes", "--follow"], {
-      commands,
-      clock: systemClock,
-      cwd,
-    });
-    const ended = run();
+    const { ended, written } = follow(cwd);
     await eventually(() => written.stdout.split("\n").length > 5, "all five changes");
     removeMirror(cwd);
     await read(cwd, 1);
@@ -202,24 +201,25 @@ let momentsOnce: Buffer | undefined;
  */
 async function aFolderOfMoments(): Promise<string> {
   const cwd = temporaryFolder({ "config.yaml": `${alone}report: { redact: { currencies.name: hash } }\n` });
-  const file = path.join(cwd, "acme.db");
-  momentsOnce ??= await momentsIn(file);
-  writeFileSync(file, momentsOnce);
+  momentsOnce ??= await momentsIn(cwd);
+  writeFileSync(path.join(cwd, "acme.db"), momentsOnce);
   return cwd;
 }
 
-async function momentsIn(file: string): Promise<Buffer> {
-  const mirror = await openMirror(file, declaration);
-  rememberIdentity(mirror, { name: "Acme", salt: "5aac11c0", fingerprint: "", businessId: null });
-  const currency = (id: number, symbol: string, receivedAtMs: number) =>
-    put(mirror, "currencies", { id, symbol, name: "secret" }, { stamp: stampOf(mirror, { receivedAtMs }) });
-  currency(1, "EUR", at("02"));
-  currency(2, "USD", at("03"));
-  // Half past midnight in Bratislava, the 4th; in UTC it is the 3rd.
-  currency(1, "EURO", at("03", 23) + 30 * 60_000);
-  remove(mirror, "currencies", 2, stampOf(mirror, { cause: "confirm", receivedAtMs: at("06") }));
-  mirror.close();
-  return readFileSync(file);
+function currency(mirror: Mirror, id: number, symbol: string, receivedAtMs: number): void {
+  put(mirror, "currencies", { id, symbol, name: "secret" }, { stamp: stampOf(mirror, { receivedAtMs }) });
+}
+
+async function momentsIn(cwd: string): Promise<Buffer> {
+  await withMirror(cwd, (mirror) => {
+    rememberIdentity(mirror, { name: "Acme", salt: "5aac11c0", fingerprint: "", businessId: null });
+    currency(mirror, 1, "EUR", at("02"));
+    currency(mirror, 2, "USD", at("03"));
+    // Half past midnight in Bratislava, the 4th; in UTC it is the 3rd.
+    currency(mirror, 1, "EURO", at("03", 23) + 30 * 60_000);
+    remove(mirror, "currencies", 2, stampOf(mirror, { cause: "confirm", receivedAtMs: at("06") }));
+  });
+  return readFileSync(path.join(cwd, "acme.db"));
 }
 
 const linesOf = (cwd: string, out: string) =>
@@ -257,12 +257,11 @@ test("the report of an earlier day is a file of its own, as the mirror knew it a
 
 test("the rows of an earlier day stand in the order of their ids, also those that changed since", async () => {
   const cwd = temporaryFolder({ "config.yaml": alone });
-  const mirror = await openMirror(path.join(cwd, "acme.db"), declaration);
-  for (const [day = "", id, symbol] of ["02 1 EUR", "02 2 USD", "05 1 EURO"].map((one) => one.split(" "))) {
-    const stamp = stampOf(mirror, { receivedAtMs: at(day) });
-    put(mirror, "currencies", { id: Number(id), symbol }, { stamp });
-  }
-  mirror.close();
+  await withMirror(cwd, (mirror) => {
+    currency(mirror, 1, "EUR", at("02"));
+    currency(mirror, 2, "USD", at("02"));
+    currency(mirror, 1, "EURO", at("05"));
+  });
   expect((await exporting(cwd, "out", "--as-of", "2026-03-03")).code).toBe(0);
   expect(linesOf(cwd, "out")).toMatchObject([{ id: 1, symbol: "EUR" }, { id: 2 }]);
 });
@@ -272,10 +271,8 @@ test("an export as of a time or a position says so, redacts, and its follower go
   await exporting(cwd, "out", "--as-of", "2026-03-02T13:00:00+01:00");
   const said = manifestIn(cwd, "out");
   expect(said.as_of).toBe("2026-03-02T12:00:00.000Z");
-  const db = openDatabase(path.join(cwd, "acme.db"));
   // Large enough for threads to read it.
-  db.exec("CREATE TABLE ballast AS SELECT zeroblob(130000000)");
-  db.close();
+  wound({ file: path.join(cwd, "acme.db") }, "CREATE TABLE ballast AS SELECT zeroblob(130000000)");
   using sent = vi.spyOn(Worker.prototype, "postMessage");
   await exporting(cwd, "next", "--as-of", `${said.log}:${said.next_since + 1}`);
   const hashed = expect.stringMatching(/^[0-9a-f]{16,}$/);
@@ -355,15 +352,11 @@ test.each([
 test("who follows one table goes on where what was pruned was of others", async () => {
   const cwd = await aFolderOfMoments();
   appendFileSync(path.join(cwd, "config.yaml"), "retention: { changes: 1d }\n");
-  const follower = ["changes", "--follow", "--resource", "units"];
-  const { run, written } = createTestInvocation(follower, { commands, clock: systemClock, cwd });
-  const ended = run();
+  const { ended, written } = follow(cwd, "--resource", "units");
   const { stdout } = await runCommand(["changes", "--json", "--resource", "units"], { cwd });
   const { log, next_since } = JSON.parse(stdout) as { log: string; next_since: number };
   expect(await runCommand(["prune"], { cwd, env: { TOKEN: "t" } })).toMatchObject({ code: 0 });
-  const mirror = await openMirror(path.join(cwd, "acme.db"), declaration);
-  put(mirror, "units", { id: 1, name: "ks" });
-  mirror.close();
+  await withMirror(cwd, (mirror) => put(mirror, "units", { id: 1, name: "ks" }));
   const { lines } = await changes(cwd, "--since", `${log}:${next_since}`);
   expect(lines).toMatchObject([{ resource: "units", record_id: 1 }]);
   await eventually(() => written.stdout !== "", "the unit");

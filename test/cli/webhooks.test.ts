@@ -3,6 +3,7 @@ import { describe, expect, test, onTestFinished } from "vitest";
 import { declaration } from "../../connectors/fintoro/declaration.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { fingerprintOf, rememberIdentity } from "../../src/state/meta.ts";
+import { withMirror } from "../support/export/published.ts";
 import { answering } from "../support/terminal/prompts.ts";
 import {
   openWebhookSetup,
@@ -24,11 +25,9 @@ import { DrivenClock } from "../support/virtual/driven-clock.ts";
 import { recordingLog } from "../support/terminal/terminal.ts";
 
 /** The mirror of this setup belongs to `name`, known by the token it has had. */
-async function pin(setup: WebhookSetup, name: string, token: string): Promise<void> {
-  const mirror = await openMirror(`${setup.cwd}/data/acme.db`, declaration);
+function pin(setup: WebhookSetup, name: string, token: string): Promise<void> {
   const identity = { name, salt: "s", fingerprint: fingerprintOf(token, "s"), businessId: null };
-  mirror.apply(() => rememberIdentity(mirror, identity));
-  mirror.close();
+  return withMirror(`${setup.cwd}/data`, (mirror) => mirror.apply(() => rememberIdentity(mirror, identity)));
 }
 
 describe("list", () => {
@@ -270,8 +269,7 @@ describe("replay", () => {
 
   test("beside a daemon is a command: the daemon does it, and its answer is printed", async () => {
     const { setup, ingest } = await withInbox(three);
-    const lock = takeWriterLock(path.join(setup.cwd, "data/acme.lock"), "serve");
-    onTestFinished(() => lock.release());
+    using _ = takeWriterLock(path.join(setup.cwd, "data/acme.lock"), "serve");
     const closed = new AbortController();
     onTestFinished(() => closed.abort());
     const held = {

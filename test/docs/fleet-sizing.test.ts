@@ -28,12 +28,8 @@ function valueOf(formula: string, known: ReadonlyMap<string, number>): number {
     if (value === undefined) throw new Error(`the page has no ${name}`);
     return `(${value} * 1.0)`;
   });
-  const db = openDatabase(":memory:");
-  try {
-    return Number(db.prepare(`SELECT ${sql}`).pluck().get());
-  } finally {
-    db.close();
-  }
+  using db = openDatabase(":memory:");
+  return Number(db.prepare(`SELECT ${sql}`).pluck().get());
 }
 
 /** As the page writes it: two digits that count, whole numbers whole. */

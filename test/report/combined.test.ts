@@ -4,20 +4,19 @@ import { describe, expect, test } from "vitest";
 import { declaration } from "../../connectors/fintoro/declaration.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { runCommand, temporaryFolder } from "../support/program/cli.ts";
-import { reading, rowsOf } from "../support/export/published.ts";
+import { reading, rowsOf, withMirror } from "../support/export/published.ts";
 import { put, remove, texts as textsOf } from "../support/mirror/store.ts";
 
 let folder: string;
 
 /** Adds records to the mirror of a company; makes the mirror where there is none. */
 async function fill(company: string, client: string, total: number): Promise<void> {
-  const mirror = await openMirror(path.join(folder, `${company}.db`), declaration);
+  using mirror = await openMirror(path.join(folder, `${company}.db`), declaration);
   put(mirror, "currencies", { id: 1, symbol: "EUR", name: "Euro", mark: "€" });
   put(mirror, "clients", { id: 5, name: client, type: "company", [`extra_${company}`]: 7, company: "Inc." });
   const money = { currency: { id: 1 }, currencyRate: 1, total, toBePaid: total, status: "unpaid", items: [] };
   const dates = { issueDate: "2026-10-01", dueDate: "2026-10-15" };
   put(mirror, "invoices", { id: 9, number: "1", clientId: 5, ...money, ...dates });
-  mirror.close();
 }
 
 const config = (names: readonly string[], more = "") =>
@@ -103,9 +102,8 @@ describe("the combined report", () => {
     folder = temporaryFolder({ "config.yaml": redacted });
     await fill("acme", "Verejne tajny", 1);
     expect((await publish()).code).toBe(10);
-    const mirror = await openMirror(path.join(folder, "acme.db"), declaration);
-    mirror.meta.set("identity", { name: "Acme", salt: "5aac11c0", fingerprint: "", businessId: null });
-    mirror.close();
+    const identity = { name: "Acme", salt: "5aac11c0", fingerprint: "", businessId: null };
+    await withMirror(folder, ({ meta }) => meta.set("identity", identity));
     expect((await publish()).code).toBe(0);
     expect(readFileSync(combined()).includes("Verejne")).toBe(false);
   });

@@ -1,16 +1,14 @@
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { declaration } from "../../connectors/fintoro/declaration.ts";
 import { localDate } from "../../src/base/clock.ts";
 import { companyScopes } from "../../src/cli/mirror/company-scope.ts";
 import { afterRun } from "../../src/cli/commands/output/after-run-command.ts";
 import { Staging } from "../../src/export/files/staging.ts";
 import { eventually } from "../support/eventually.ts";
 import { runCommand, runAct, temporaryFolder } from "../support/program/cli.ts";
-import { openMirror } from "../../src/state/mirror.ts";
 import { Runs } from "../../src/state/runs.ts";
-import { reading, rowsOf } from "../support/export/published.ts";
+import { reading, rowsOf, withMirror } from "../support/export/published.ts";
 import { put, putPreview, texts } from "../support/mirror/store.ts";
 
 const config = (more = "") =>
@@ -19,11 +17,20 @@ const config = (more = "") =>
 /** A folder with a config of two companies, the first of which has a mirror. */
 async function aFolder(more = ""): Promise<string> {
   const folder = temporaryFolder({ "config.yaml": config(more) });
-  const mirror = await openMirror(path.join(folder, "acme.db"), declaration);
-  put(mirror, "currencies", { id: 1, symbol: "EUR" });
-  put(mirror, "units", { id: 1, name: "ks" });
-  mirror.close();
+  await withMirror(folder, (mirror) => {
+    put(mirror, "currencies", { id: 1, symbol: "EUR" });
+    put(mirror, "units", { id: 1, name: "ks" });
+  });
   return folder;
+}
+
+/** A run has read these lists whole. */
+function noteSwept(folder: string, ...tables: readonly string[]): Promise<void> {
+  return withMirror(folder, ({ db }) => {
+    const [runs, at] = [new Runs(db), "2026-11-20T00:00:00Z"];
+    const id = runs.begin("incremental", at, null, {});
+    for (const name of tables) runs.noteSwept(id, name, at);
+  });
 }
 
 interface ShownDatabase {
@@ -62,9 +69,7 @@ describe("publish", () => {
 
   test("of a mirror that lacks details or lists logs one warning with what is missing, and exits with 0", async () => {
     const folder = await aFolder("resources: { include: [invoices] }\n");
-    const mirror = await openMirror(path.join(folder, "acme.db"), declaration);
-    putPreview(mirror, "invoices", { id: 7, number: "1", total: 5 });
-    mirror.close();
+    await withMirror(folder, (mirror) => putPreview(mirror, "invoices", { id: 7, number: "1", total: 5 }));
     const { code, stderr } = await runIn(folder, "publish", "--company", "acme");
     expect(code).toBe(0);
     const warnings = stderr.split("\n").filter((line) => line.includes('"level":"warn"'));
@@ -78,10 +83,7 @@ describe("publish", () => {
   test("of a mirror that became complete without a change is written again", async () => {
     const folder = await aFolder();
     await runIn(folder, "publish", "--company", "acme");
-    const mirror = await openMirror(path.join(folder, "acme.db"), declaration);
-    const [runs, at] = [new Runs(mirror.db), "2026-11-20T00:00:00Z"];
-    runs.noteSwept(runs.begin("incremental", at, null, {}), "units", at);
-    mirror.close();
+    await noteSwept(folder, "units");
     expect(await published(folder)).toMatchObject({ outcome: "written" });
   });
 
@@ -104,8 +106,7 @@ describe("publish", () => {
 
   test("--datasette leads to views and questions first, says what is missing, and follows the report", async () => {
     const folder = await aFolder("resources: { include: [invoices, company] }\n");
-    const mirror = await openMirror(path.join(folder, "acme.db"), declaration);
-    put(mirror, "company", { id: 1, name: "Novák & <syn>" });
+    await withMirror(folder, (mirror) => put(mirror, "company", { id: 1, name: "Novák & <syn>" }));
     await runIn(folder, "publish", "--company", "acme", "--datasette");
     const { title, description_html, queries } = shownIn(folder);
     expect(title).toBe("Novák & <syn>: Fintoro");
@@ -116,10 +117,7 @@ describe("publish", () => {
     const asked = { from_day: "2026-01-01", month: "2026-10", client: "a" };
     for (const { sql } of Object.values(queries))
       expect(report.prepare(sql).all(asked)).toBeInstanceOf(Array);
-    const runs = new Runs(mirror.db);
-    const id = runs.begin("incremental", "2026-11-20T00:00:00Z", null, {});
-    for (const name of ["invoices", "company"]) runs.noteSwept(id, name, "2026-11-20T00:00:00Z");
-    mirror.close();
+    await noteSwept(folder, "invoices", "company");
     await runIn(folder, "publish", "--company", "acme");
     expect(shownIn(folder).description_html).not.toContain("Not complete");
   });

@@ -57,9 +57,8 @@ describe("how a mirror stands", () => {
     remove(mirror, "people", 2);
     put(mirror, "people", { ...person(3), score: "many" });
     put(mirror, "colours", { id: 1, label: "red", shade: "dark" });
-    const reader = openDatabase(path, { readonly: true });
+    using reader = openDatabase(path, { readonly: true });
     const health = readHealth(reader, declarationOf());
-    reader.close();
     expect(health.resources.map(({ name }) => name)).toEqual(
       declarationOf().resources.map(({ name }) => name),
     );
@@ -224,10 +223,8 @@ test("the facts of events are read beside the process that writes", async () => 
   new Meta(mirror.db).set(receiverNoteKey, receiver);
   const orders = [{ kind: "sync", askedAt: at(0), pid: 12, state: "waiting" }];
   new Meta(mirror.db).set(ordersKey, orders);
-  const reader = openDatabase(path, { readonly: true });
-  const events = readEventFacts(reader);
-  reader.close();
-  expect(events).toEqual({
+  using reader = openDatabase(path, { readonly: true });
+  expect(readEventFacts(reader)).toEqual({
     counts: { done: 1, waiting: 2, unknown: 3, unreadable: 1 },
     waitingSince: at(2),
     stuck: 1,

@@ -26,11 +26,10 @@ async function belongToAnother(place: ErrorPlace): Promise<void> {
   await backUp(place);
   const tables =
     "SELECT m.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c ON c.name = 'uuid' WHERE m.type = 'table'";
-  const db = openDatabase(place.at(mirrorName));
+  using db = openDatabase(place.at(mirrorName));
   for (const table of db.prepare<[], string>(tables).pluck().all())
     db.exec(`UPDATE "${table}" SET uuid = 'other-' || id`);
   db.exec("UPDATE _meta SET value = json_set(value, '$.salt', 'other') WHERE key = 'identity'");
-  db.close();
 }
 
 async function startBucket({ at }: ErrorPlace) {

@@ -1,14 +1,10 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { onTestFinished } from "vitest";
-import { openDatabase } from "../../../src/store/database.ts";
 import { takeWriterLock } from "../../../src/store/writer-lock.ts";
+import { wound } from "../../support/verify/verify.ts";
 import { mirrorName, errorRows, type ErrorPlace, type ErrorSetups } from "../../support/program/error-row.ts";
 
-function change(place: ErrorPlace, sql: string): void {
-  const db = openDatabase(place.at(mirrorName));
-  db.exec(sql);
-  db.close();
-}
+const change = (sql: string) => (place: ErrorPlace) => wound({ file: place.at(mirrorName) }, sql);
 
 /** Every page but the first is of other bytes. */
 function damage({ at }: ErrorPlace): void {
@@ -48,13 +44,10 @@ const setups: ErrorSetups = {
   },
   newer: {
     mirror: true,
-    before: (place) => change(place, "INSERT INTO _migrations VALUES ('9999-later', '')"),
+    before: change("INSERT INTO _migrations VALUES ('9999-later', '')"),
     where: mirrorName,
   },
-  lacking: {
-    mirror: true,
-    before: (place) => change(place, "DELETE FROM invoices WHERE id = (SELECT min(id) FROM invoices)"),
-  },
+  lacking: { mirror: true, before: change("DELETE FROM invoices WHERE id = (SELECT min(id) FROM invoices)") },
 };
 
 /** What happens to the database of a mirror. */

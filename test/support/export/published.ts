@@ -15,6 +15,16 @@ import { truthOf, type Truth } from "../truth/truth.ts";
 import type { Dict, Row } from "./recount.ts";
 import { memoryScratch } from "../memory-folder.ts";
 
+/** Opens the mirror of a company in this folder, which is made where there is none, for as long as `use` takes. */
+export async function withMirror<T>(
+  folder: string,
+  use: (mirror: Mirror) => T,
+  company = "acme",
+): Promise<T> {
+  using mirror = await openMirror(join(folder, `${company}.db`), declaration);
+  return use(mirror);
+}
+
 /** A mirror of what the sandbox has, filled without requests. */
 export async function mirrorOf(sandbox: Sandbox, folder: string): Promise<Mirror> {
   const mirror = await openMirror(join(folder, "acme.db"), declaration);
@@ -85,12 +95,11 @@ const notCompared = new Set(["published_at", "log"]);
 /** Publishes anew: all rows of the report, and what `_about` says of it besides when it was made. */
 export async function publishedContent(mirror: Mirror | string, asked: PublishAsked) {
   const { file } = await publish(mirror, { ...asked, force: true, way: "anew" });
-  const db = openDatabase(file, { readonly: true });
+  using db = openDatabase(file, { readonly: true });
   const names = db.prepare("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY name");
   const rows = (names.pluck().all() as string[])
     .filter((name) => !name.startsWith("sqlite_"))
     .map((name) => [name, db.prepare(`SELECT * FROM "${name}" ORDER BY 1, 2`).all()] as const);
-  db.close();
   const { _about: about, ...tables } = Object.fromEntries(rows) as Record<string, Row[]>;
   return { ...tables, about: about?.filter(({ fact }) => !notCompared.has(String(fact))) };
 }
