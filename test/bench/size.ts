@@ -1,20 +1,18 @@
-import { spawn, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { formatCount, formatSize } from "../../src/base/units.ts";
 import type { RunSummary } from "../../src/sync/context/run-summary.ts";
-import { endOf, firstLine } from "../support/program/cli.ts";
+import { binFile, firstLine } from "../support/program/cli.ts";
 import { peakBytesIn, peakReporter } from "../support/program/peak-memory.ts";
-import { benchFolder, markdownTable, median, type BenchResult } from "./result.ts";
+import { startProcess } from "../support/program/serve-process.ts";
+import { benchFolder, markdownTable, median, timed, type BenchResult } from "./result.ts";
 
-const usual = [700, 5_000, 10_000];
+const usual = [20, 40];
 const large = [100_000, 500_000, 1_000_000];
 const readings = 3;
 /** Longer than pages are kept, 200 times as long as making one took, and what they show: each reading is made anew. */
-const kept = { leastMs: 6_000, factor: 250 };
+const kept = { leastMs: 600, factor: 250 };
 /** Growth by more than the number of documents to this power is above linear; what is below is noise and start-up. */
 const linear = 1.1;
 
@@ -29,7 +27,7 @@ export async function benchSize(isLarge: boolean): Promise<BenchResult[]> {
   const sizes = isLarge ? [...usual, ...large] : usual;
   const measured: Figures[] = [];
   for (const documents of sizes) {
-    measured.push(await withCompany(documents, (company) => figuresOf(company)));
+    measured.push(await withCompany(documents, figuresOf));
     console.error(`${formatCount(documents)} documents are measured`);
   }
   const names = [...(measured[0]?.keys() ?? [])];
@@ -38,21 +36,22 @@ export async function benchSize(isLarge: boolean): Promise<BenchResult[]> {
   return names.map((name) => growthOf(name, sizes, measured));
 }
 
-async function figuresOf(company: ServedCompany): Promise<Figures> {
+/** Of the company in this folder. */
+async function figuresOf(folder: string): Promise<Figures> {
   const sync = ["sync", "--json", "-q"];
-  const first = await costOf(company, sync);
-  await costOf(company, sync);
-  const night = await costOf(company, sync);
-  const publish = await costOf(company, ["publish", "-q"]);
-  const parquet = await costOf(company, ["export", "--format", "parquet", "--out", "parquet", "-q"]);
-  const csv = await costOf(company, ["export", "--format", "csv", "--out", "csv", "-q"]);
-  const verify = await costOf(company, ["verify", "--local", "-q"]);
-  const pages = await pagesOf(company);
+  const first = await costOf(folder, sync);
+  await costOf(folder, sync);
+  const night = await costOf(folder, sync);
+  const publish = await costOf(folder, ["publish", "-q"]);
+  const parquet = await costOf(folder, ["export", "--format", "parquet", "--out", "parquet", "-q"]);
+  const csv = await costOf(folder, ["export", "--format", "csv", "--out", "csv", "-q"]);
+  const verify = await costOf(folder, ["verify", "--local", "-q"]);
+  const pages = await pagesOf(folder);
   return new Map([
     ["first run", run(first)],
     ["unchanged night", run(night)],
-    ["mirror on disk", sizeOf(company, "acme.db")],
-    ["report on disk", sizeOf(company, "acme.report.db")],
+    ["mirror on disk", sizeOf(folder, "acme.db")],
+    ["report on disk", sizeOf(folder, "acme.report.db")],
     ["`publish`", command(publish)],
     ["`export --format parquet`", command(parquet)],
     ["`export --format csv`", command(csv)],
@@ -72,20 +71,20 @@ function run(cost: ProgramCost) {
   return { ...command(cost), text: `${requests} requests, ${command(cost).text}` };
 }
 
-function sizeOf({ folder }: ServedCompany, file: string) {
+function sizeOf(folder: string, file: string) {
   const { size } = statSync(path.join(folder, file));
   return { grows: size, text: formatSize(size) };
 }
 
 /** How long the daemon takes to answer with a page made anew, in ms: the median of some readings. */
-async function pagesOf(company: ServedCompany) {
-  const daemon = startIn(company, ["serve", "--json", "--listen", "127.0.0.1:0"]);
+async function pagesOf(folder: string) {
+  const { child, ended } = start(folder, ["serve", "--json", "--listen", "127.0.0.1:0"]);
   try {
-    const { url } = JSON.parse(await firstLine(daemon)) as { url: string };
+    const { url } = JSON.parse(await firstLine(child)) as { url: string };
     return { page: await answerMs(new URL("/", url)), metrics: await answerMs(new URL("/metrics", url)) };
   } finally {
-    daemon.kill("SIGTERM");
-    await once(daemon, "close");
+    child.kill("SIGTERM");
+    await ended;
   }
 }
 
@@ -93,10 +92,8 @@ async function answerMs(url: URL): Promise<number> {
   const times: number[] = [];
   for (let reading = 0; reading < readings; reading++) {
     await pause(Math.max(kept.leastMs, kept.factor * Math.max(0, ...times)));
-    const startMs = performance.now();
-    const answer = await fetch(url);
-    await answer.arrayBuffer();
-    times.push(performance.now() - startMs);
+    const { wallMs } = await timed(async () => (await fetch(url)).arrayBuffer());
+    times.push(wallMs);
   }
   return median(times);
 }
@@ -110,13 +107,9 @@ function growthOf(name: string, sizes: readonly number[], measured: readonly Fig
   return { name: `growth: ${name}`, ratio: power, aim: `at most ${linear}`, detail: text };
 }
 
-/** As users run it: the built program where there is one. */
-const program = fileURLToPath(new URL("../../bin/fintoro-mirror.js", import.meta.url));
-
-/** A folder with the config of a company whose service is a sandbox in a process of its own. */
-interface ServedCompany {
-  readonly folder: string;
-  readonly env: NodeJS.ProcessEnv;
+/** As users run it: the built program where there is one. A large company takes hours. */
+function start(folder: string, args: readonly string[], nodeOptions: readonly string[] = []) {
+  return startProcess(args, { folder, file: binFile, nodeOptions, mostMs: 0 });
 }
 
 /** What a command took, start-up and threads included. */
@@ -126,43 +119,29 @@ interface ProgramCost {
   readonly stdout: string;
 }
 
-async function withCompany<T>(records: number, use: (company: ServedCompany) => Promise<T>): Promise<T> {
+/** In a folder with the config of a company whose service is a sandbox in a process of its own. */
+async function withCompany<T>(records: number, use: (folder: string) => Promise<T>): Promise<T> {
   using scratch = benchFolder();
   const folder = scratch.path;
-  const args = ["sandbox", "--json", "--port", "0", "--limit", "1000000", "--records", String(records)];
-  const service = spawn(process.execPath, ["--max-old-space-size=12000", program, ...args], {
-    stdio: ["ignore", "pipe", "ignore"],
-  });
+  const args = ["sandbox", "--json", "-q", "--port", "0", "--limit", "1000000", "--records", String(records)];
+  const { child } = start(folder, args, ["--max-old-space-size=12000"]);
   try {
-    const { url, token } = JSON.parse(await firstLine(service)) as { url: string; token: string };
-    const company = `companies: { acme: { token: "\${env:BENCH_TOKEN}" } }`;
+    const { url, token } = JSON.parse(await firstLine(child)) as { url: string; token: string };
+    const company = `companies: { acme: { token: "${token}" } }`;
     const rest = "schedule: { sync: off, publish: off }";
     writeFileSync(path.join(folder, "config.yaml"), `base_url: ${url}\ndata_dir: .\n${company}\n${rest}\n`);
-    return await use({ folder, env: { ...process.env, BENCH_TOKEN: token } });
+    return await use(folder);
   } finally {
-    service.kill("SIGKILL");
+    child.kill("SIGKILL");
   }
 }
 
-/** Starts the program in the company's folder. Its errors are shown. */
-function startIn(
-  { folder, env }: ServedCompany,
-  args: readonly string[],
-  nodeOptions: readonly string[] = [],
-): ChildProcess {
-  return spawn(process.execPath, [...nodeOptions, program, ...args], {
-    cwd: folder,
-    env,
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-}
-
-async function costOf(company: ServedCompany, args: readonly string[]): Promise<ProgramCost> {
-  const noted = path.join(company.folder, "peak");
-  const child = startIn(company, args, ["--import", peakReporter(noted)]);
-  const { code, stdout } = await endOf(child);
+async function costOf(folder: string, args: readonly string[]): Promise<ProgramCost> {
+  const noted = path.join(folder, "peak");
+  const { ended, stdout, stderr } = start(folder, args, ["--import", peakReporter(noted)]);
+  const { code } = await ended;
   // 3: not whole, as a run with a limit of requests is.
-  if (code !== 0 && code !== 3) throw new Error(`${args.join(" ")} ended with ${code}: ${stdout}`);
+  if (code !== 0 && code !== 3) throw new Error(`${args.join(" ")} ended with ${code}: ${stderr()}`);
   const cpuMs = Number(/^cpu (\d+)$/m.exec(readFileSync(noted, "utf8"))?.[1]) / 1000;
-  return { cpuMs, peakBytes: peakBytesIn(noted), stdout };
+  return { cpuMs, peakBytes: peakBytesIn(noted), stdout: stdout() };
 }
