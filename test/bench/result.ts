@@ -2,7 +2,6 @@ import { mkdtempDisposableSync, type DisposableTempDir } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-/** One measured ratio, with what is aimed at; never asserted. */
 export interface BenchResult {
   readonly name: string;
   readonly ratio: number;

@@ -8,11 +8,11 @@ import { peakBytesIn, peakReporter } from "../support/program/peak-memory.ts";
 import { startProcess } from "../support/program/serve-process.ts";
 import { benchFolder, markdownTable, median, timed, type BenchResult } from "./result.ts";
 
-const usual = [20, 40];
+const usual = [700, 5_000, 10_000];
 const large = [100_000, 500_000, 1_000_000];
 const readings = 3;
 /** Longer than pages are kept, 200 times as long as making one took, and what they show: each reading is made anew. */
-const kept = { leastMs: 600, factor: 250 };
+const kept = { leastMs: 6_000, factor: 250 };
 /** Growth by more than the number of documents to this power is above linear; what is below is noise and start-up. */
 const linear = 1.1;
 

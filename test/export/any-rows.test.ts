@@ -9,7 +9,6 @@ import { declarationOf, openHasty, published } from "../support/mirror/mirror.ts
 import { putAs } from "../support/mirror/store.ts";
 
 const { orNull } = schema;
-/** A column of each type. */
 const columns = {
   id: schema.integer(),
   whole: orNull(schema.integer()),

@@ -8,7 +8,6 @@ import { openHasty } from "../support/mirror/mirror.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 import { put, remove } from "../support/mirror/store.ts";
 
-/** An invoice for each date. */
 async function aMirror(totals: Readonly<Record<string, number>>) {
   const mirror = await openHasty({ declaration: fintoro });
   for (const [i, [issueDate, total]] of Object.entries(totals).entries())

@@ -25,7 +25,6 @@ function rawRecords({ db }: Mirror): Records {
   );
 }
 
-/** Some records of each of these kinds are deleted. */
 const deletable = `invoices credit_notes proformas clients orders quotations suppliers
   warehouse_inbound_receipts`.split(/\s+/);
 

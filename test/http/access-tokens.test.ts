@@ -11,7 +11,6 @@ function opened() {
 const answer = (token: string) => Buffer.from(JSON.stringify({ access_token: token, expires_in: 7_200 }));
 const never = new AbortController().signal;
 const caller = { lane: "list", signal: never } as const;
-/** An answer that does not come. */
 const silent = () => new Promise<Buffer>(() => undefined);
 
 describe("an access token that several calls wait for", () => {

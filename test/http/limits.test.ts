@@ -20,7 +20,6 @@ async function pour(answer: Writable, sizeBytes: number): Promise<number> {
   return writtenBytes;
 }
 
-/** A service that is asked once. */
 const serviceOnce = (options: Partial<HttpOptions>, answering: Answering) =>
   serviceWith(answering, { attempts: 1, ...options });
 

@@ -157,7 +157,6 @@ function runOf(ticks: number, clock: Clock) {
   return { read, work };
 }
 
-/** What shows progress, at a terminal or without one. */
 function shownAt(isTerminal: boolean) {
   const clock = jumpingClock();
   const terminal = createTerminal();

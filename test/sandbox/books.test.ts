@@ -44,7 +44,6 @@ test("documents, payments and stock add up, and every number is there once", asy
     expect(Math.round(Number(stock) * 1e6)).toBe(moved.get(id) ?? 0);
 });
 
-/** The same as one text. */
 async function textOf(...how: Parameters<typeof booksOf>): Promise<string> {
   const table = await booksOf(...how);
   return JSON.stringify([...documentTables, "clients", "contact_activity_logs"].map(table));

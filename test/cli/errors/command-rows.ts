@@ -13,7 +13,6 @@ const setups: ErrorSetups = {
   unread: { exit: 10, what: "there is no mirror", where: "data/acme.db", next: "Run `fintoro-mirror sync`" },
 };
 
-/** What is wrong on the command line, or comes too early. */
 export const commandRows = errorRows(setups, [
   "2 | no command |  | which command? | There are init, check, demo, sync | `fintoro-mirror --help`",
   "2 | a command with a slip | snyc | unknown command | snyc | (Did you mean sync?)",

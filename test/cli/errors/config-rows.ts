@@ -22,7 +22,6 @@ const setups: ErrorSetups = {
   },
 };
 
-/** What is wrong in, or with, the config. */
 export const configRows = errorRows(setups, [
   "other 2 | a quick run of a service whose usual run is one | sync --quick | --quick is not for Fakturoid | its lists show what changed | leave --quick out",
   "mistaken 2 | several mistakes, of which check shows each | check | config.yaml:3:5: unknown key tokn in companies.acme. | fail config: config.yaml:4:18: http.timeout must be | Did you mean token?",

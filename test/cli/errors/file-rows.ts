@@ -74,7 +74,6 @@ const diskRows = errorRows(setups, [
   "fullBeside 10 | a full disk: an export | export invoices --out full | the disk is full | full/ | Free some space and run it again",
 ]);
 
-/** What else stands where files belong, and disks and buckets. */
 export const fileRows: readonly ErrorRow[] = [
   ...(canMount() ? diskRows : []),
   ...errorRows(setups, [

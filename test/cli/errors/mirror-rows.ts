@@ -50,7 +50,6 @@ const setups: ErrorSetups = {
   lacking: { mirror: true, before: change("DELETE FROM invoices WHERE id = (SELECT min(id) FROM invoices)") },
 };
 
-/** What happens to the database of a mirror. */
 export const mirrorRows = errorRows(setups, [
   "text | a mirror that is no database: a run | sync",
   "text | a mirror that is no database: a report | publish",

@@ -45,7 +45,6 @@ const setups: ErrorSetups = {
   plain: { ...answered(always(200, {})), config: (url) => at(url.replace("http:", "https:"))() },
 };
 
-/** What the service answers, or does not. */
 export const serviceRows = errorRows(setups, [
   "revoked 4 | 401: the token was revoked |  | 401 Unauthenticated. (request req-7) | GET /whoami | put a valid token of this company into the config",
   "revokedOther 4 | 401 while checking | check | 401 Unauthenticated | fail acme token: GET /whoami | put a valid token",

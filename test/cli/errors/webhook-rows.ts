@@ -29,7 +29,6 @@ const setups: ErrorSetups = {
   mirror: { mirror: true, config },
 };
 
-/** Subscriptions, and events. */
 export const webhookRows = errorRows(setups, [
   "hooked 2 | a subscription without HTTPS | webhooks create --url http://hooks.example.com/webhooks/acme | is not https:// | http://hooks.example.com/webhooks/acme | the service sends events over https:// only",
   'hooked 2 | a subscription to no URL | webhooks create --url hooks | is no URL | "hooks" | write it whole: https://hooks.example.com/webhooks/acme',

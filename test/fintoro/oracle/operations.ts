@@ -16,7 +16,6 @@ function issued(books: Books): { readonly json: Dict; readonly place: string; re
   return [...offered("quotations", "quoted"), ...offered("orders", "ordered"), ...bills];
 }
 
-/** Of those that add to a column. */
 const placed = (all: ReturnType<typeof issued>, name: string) =>
   b.sums(
     name,

@@ -74,7 +74,6 @@ export async function takenPort(): Promise<number> {
 export const jsonHead = { "content-type": "application/json" };
 const budget = { "x-ratelimit-limit": "120", "x-ratelimit-remaining": "100" };
 
-/** A JSON answer as the service gives it. */
 export function json(answer: ServerResponse, content: unknown, status = 200, headers: object = {}): void {
   const usual = { ...jsonHead, ...budget, "x-request-id": "req-1" };
   answer.writeHead(status, { ...usual, ...headers }).end(JSON.stringify(content));

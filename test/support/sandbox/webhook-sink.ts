@@ -37,7 +37,6 @@ export async function openSink() {
     treat: (treatment: Treatment | Treat) => {
       treat = typeof treatment === "function" ? treatment : () => treatment;
     },
-    /** Resolves when so many have come. */
     arrived: (count: number) =>
       eventually(
         () => received.length >= count,

@@ -3,7 +3,6 @@ import { onTestFinished } from "vitest";
 import { processEnv } from "../program/process-env.ts";
 import { eventually, longestWaitMs } from "../eventually.ts";
 
-/** How the terminal looks to the program. */
 export interface TerminalOptions {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
