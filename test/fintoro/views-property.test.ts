@@ -184,6 +184,15 @@ describe("for any documents", () => {
     expect(sold).toMatchObject([{ quantity: 6, revenue_eur: 0.6 }]);
   });
 
+  test("a number written by hand makes no gap, though it is as long as the series' own", () => {
+    const db = emptySummary();
+    db.exec(`INSERT INTO numerical_series (id, pattern) VALUES (1, 'D[(RRRR)(CCC)/A');
+      INSERT INTO orders (id, numerical_series_id, number) VALUES (1, 1, 'D[2026001/A'), (2, 1, 'D[2026003/A'),
+        (3, 1, 'HAND/6007/A'), (4, 1, 'HAND/6009/A'), (5, 1, 'D[2026009/B'), (6, 1, 'D[2026011/B')`);
+    const gaps = [{ after_number: "D[2026001/A", before_number: "D[2026003/A", missing: 1 }];
+    expect(rowsOf(db, "SELECT after_number, before_number, missing FROM v_number_gaps")).toEqual(gaps);
+  });
+
   test("what was issued to a client says in which currency", () => {
     const db = emptySummary();
     fill(db, [plain]);

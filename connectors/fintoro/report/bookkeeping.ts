@@ -177,11 +177,12 @@ FROM (SELECT d.payment_date AS payment_date, d.payment_method_id AS payment_meth
 
 const documents = ["invoices", "credit_notes", "proformas", "orders", "quotations"] as const;
 
-/** SQL of a pattern's text with `0` for each digit that a token of year or month stands for. */
-function rendered(text: string): string {
-  const tokens = ["RRRR", "YYYY", "RR", "YY", "MM"];
-  return tokens.reduce((made, name) => `replace(${made}, '(${name})', '${"0".repeat(name.length)}')`, text);
-}
+const periods = ["RRRR", "YYYY", "RR", "YY", "MM"];
+const asDigits = (made: string, period: string) =>
+  `replace(${made}, '(${period})', '${"[0-9]".repeat(period.length)}')`;
+/** SQL of a GLOB for a pattern's text: a digit for each letter of a period, any sign for `[`, which GLOB cannot read. */
+const globOf = (text: string) => periods.reduce(asDigits, `replace(${text}, '[', '?')`);
+const lengthOf = (text: string) => `length(replace(${globOf(text)}, '[0-9]', '0'))`;
 
 /** Only details name the series: where one is missing, its number would seem to be. */
 function numbersOf(table: string): string {
@@ -217,7 +218,8 @@ const numberGaps: ReportView = {
   ],
   facets: ["document_type", "series"],
   sql: `WITH series AS (
-  SELECT s.id AS id, s.name AS name, length(${rendered(beforeCounter)}) AS head, length(${rendered(afterCounter)}) AS tail
+  SELECT s.id AS id, s.name AS name, ${lengthOf(beforeCounter)} AS head, ${lengthOf(afterCounter)} AS tail,
+    ${globOf(beforeCounter)} || '*' || ${globOf(afterCounter)} AS shape
   FROM numerical_series s WHERE instr(s.pattern, '(C') > 0
 ), documents (document_type, numerical_series_id, number) AS (
   ${documents.map(numbersOf).join("\n  UNION ALL\n  ")}
@@ -225,7 +227,7 @@ const numberGaps: ReportView = {
   SELECT d.document_type AS document_type, s.id AS id, s.name AS name, d.number AS number,
     substr(d.number, 1, s.head) || '|' || substr(d.number, length(d.number) - s.tail + 1, s.tail) AS period,
     substr(d.number, s.head + 1, length(d.number) - s.head - s.tail) AS counter
-  FROM documents d JOIN series s ON s.id = d.numerical_series_id
+  FROM documents d JOIN series s ON s.id = d.numerical_series_id AND d.number GLOB s.shape
 ), counted AS (
   SELECT document_type, id, name, number, CAST(counter AS INTEGER) AS counter,
     lead(number) OVER w AS next_number, lead(CAST(counter AS INTEGER)) OVER w AS next_counter

@@ -8,7 +8,8 @@ const age = c.text("age", "By days past due on the report's date", ages);
 const daysOverdue = (document: string) => `coalesce(max(${sql.daysSince(`${document}.due_date`)}, 0), 0)`;
 
 /** Documents that are not paid, one row each; `more` are further columns. */
-function openDocuments(table: "invoices" | "proformas", rate?: string, more = "", join = ""): string {
+function openDocuments(table: "invoices" | "proformas", more = "", join = ""): string {
+  const rate = table === "proformas" ? sql.euroRate : sql.rateOf;
   return `SELECT d.id AS id, d.number AS number, d.type AS type, ${sql.buyerOf(table)} AS buyer, ${sql.client}, d.issue_date AS issue_date, d.due_date AS due_date,
     ${daysOverdue("d")} AS days_overdue, ${sql.ageOf(daysOverdue("d"))} AS age, d.status AS status, d.variable_symbol AS variable_symbol,
     ${sql.currencyOf} AS currency, ${sql.cents("d.total_with_vat")} AS gross,
@@ -81,11 +82,8 @@ const credits = `,
 const joinCredits = `
   LEFT JOIN ${creditSums} n ON n.invoice_id = d.id AND n.currency_id IS d.currency_id`;
 
-/** A view with one row for each open document of a table; `rate` is SQL. */
-function oneByOne(
-  table: "invoices" | "proformas",
-  rate?: string,
-): Omit<ReportView, "name" | "title" | "question" | "doc"> {
+/** A view with one row for each open document of a table. */
+function oneByOne(table: "invoices" | "proformas"): Omit<ReportView, "name" | "title" | "question" | "doc"> {
   const isInvoice = table === "invoices";
   const key = isInvoice ? "invoice_id" : "proforma_id";
   return {
@@ -121,7 +119,7 @@ function oneByOne(
   ${sql.inUnits("net", "(open - credit)", "(open_eur - credit_eur)")}`
       : ""
   }
-FROM (${isInvoice ? openDocuments(table, rate, credits, joinCredits) : openDocuments(table, rate)})`,
+FROM (${isInvoice ? openDocuments(table, credits, joinCredits) : openDocuments(table)})`,
   };
 }
 
@@ -138,14 +136,13 @@ const unpaidProformas: ReportView = {
   title: "Unpaid proformas",
   question: "Which proforma invoices are not paid?",
   doc: "Without those that will not be paid; they carry no rate, so EUR is known for EUR only, and estimated in v_proformas",
-  ...oneByOne("proformas", sql.euroRate),
+  ...oneByOne("proformas"),
 };
 
 const kinds = ["invoices", "credit_notes", "advances"] as const;
-type OpenKind = (typeof kinds)[number];
 
 /** SQL of one row for each open amount of `d`, in the columns of its kind; `k` is the document that names the client. */
-function openRows(kind: OpenKind, amount: string, k: "d" | "k", from: string): string {
+function openRows(kind: (typeof kinds)[number], amount: string, k: "d" | "k", from: string): string {
   const cells = kinds.map((each) =>
     each === kind ? `${sql.cents(amount)}, ${sql.euroCents(amount)}` : "0, 0",
   );
