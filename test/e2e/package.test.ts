@@ -39,7 +39,6 @@ function busyMonth(company: Company): { month: string; documents: number } {
 
 const folderOf = (company: Company, month: string) => path.join(company.folder, "out/acme", month);
 
-/** Every file below a folder with the hash of its bytes. */
 function hashesIn(folder: string): Record<string, string> {
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).toSorted();
   const files = names.filter((name) => statSync(path.join(folder, name)).isFile());

@@ -207,13 +207,11 @@ const ownFacts = ["_runs", "_meta"];
 
 const mirrored = () => aMirroredCompany({ records: 60 }, { startAtMs });
 
-/** Ids of a table's live rows with this status. */
 function withStatus(company: Company, table: string, status: string): number[] {
   const sql = `SELECT id FROM ${table} WHERE status = ? AND _deleted_at IS NULL ORDER BY id`;
   return look(company.file, (db) => db.prepare(sql).pluck().all(status)) as number[];
 }
 
-/** When each resource was last read whole. */
 function freshness({ file }: Company) {
   return look(file, (db) =>
     declaration.resources.map((one) => sweptAt(one, new Runs(db).sweptTimes(), declaration.resources)),

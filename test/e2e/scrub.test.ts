@@ -90,7 +90,6 @@ describe("the scrub comes last", () => {
   });
 });
 
-/** Requests that a run of this company makes for its lists. */
 function listRequests(company: Company): number {
   const sql = "SELECT report ->> '$.requests.list' FROM _runs ORDER BY id DESC LIMIT 1";
   return 1 + count(company.file, sql);

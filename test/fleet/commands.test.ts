@@ -32,7 +32,6 @@ async function operator({ tables = true } = {}) {
   return { ...fleetTables(postgres), begin, run, json };
 }
 
-/** One that has added both companies. */
 async function operatorOfBoth() {
   const one = await operator();
   await one.run("add --all");
@@ -43,7 +42,6 @@ type Operator = Awaited<ReturnType<typeof operator>>;
 
 const rowsOf = async ({ companies: table }: Operator) => (await table.list()).companies;
 
-/** Schedules and queued jobs, as pg-boss has them. */
 async function jobsOf({ postgres }: Operator) {
   const schedules = await postgres.query<{ key: string }>(
     `SELECT c.name AS key, s.cron, s.timezone FROM pgboss.schedule s JOIN fintoro_mirror.companies c

@@ -12,9 +12,7 @@ const fleet = `fleet: { postgres: "\${env:DATABASE_URL}", snapshots: s3://bucket
 const listOf = (url: string) => runFleet({ url }, ["list"]);
 const away = () => "postgres://mirror:s3cret-word@127.0.0.1:1/fleet";
 const unknownHost = (url: string) => url.replace("127.0.0.1", "nowhere.invalid");
-/** A folder with a config. */
 const folderOf = (config: string) => temporaryFolder({ "config.yaml": config });
-/** How it ended, with the last line of its log. */
 const refusalOf = ({ code, stderr }: Ended) => ({ code, ...jsonLines(stderr).at(-1) });
 
 describeWithPostgres("what keeps an operator from the fleet", () => {

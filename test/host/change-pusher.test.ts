@@ -28,7 +28,6 @@ interface Follow {
   readonly redact?: Record<string, string>;
 }
 
-/** A company whose changes go there. */
 function sendingTo(url: string, redact: Record<string, string>) {
   const entry = `{ url: "${url}", secret: whsec_${keyBytes.toString("base64")}, allow_private: on }`;
   const { config } = load(minimal(`notify: [${entry}]\nreport: { redact: ${JSON.stringify(redact)} }`));

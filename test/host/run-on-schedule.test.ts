@@ -128,7 +128,6 @@ function iso(atMs: number | null): string | null {
   return atMs === null ? null : new Date(atMs).toISOString();
 }
 
-/** The next so many slots from a moment on. */
 function following(pattern: string, from: string, count: number): (string | null)[] {
   const slots = parseCronSchedule(pattern, bratislava);
   let atMs = Date.parse(from);

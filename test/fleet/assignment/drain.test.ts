@@ -13,7 +13,6 @@ import { about, deliveryOf, eventText, openIngest, type OpenIngest } from "../..
 
 const test = fleetTest.extend("shop", () => openIngest());
 
-/** What receivers stored for a company. */
 async function receive(fleet: Fleet, company: string, ...bodies: (string | Buffer)[]): Promise<void> {
   const all = bodies.map((body) => ({ eventId: deliveryOf(body).eventId, body: Buffer.from(body) }));
   await fleet.inbox.add(company, all);

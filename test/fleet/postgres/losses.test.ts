@@ -32,7 +32,6 @@ describe("the takeover of a lost company", () => {
 const lose = ({ set }: Fleet, company: string) =>
   set("owners", "expires_at = now() - interval '1 second'", `company = '${company}'`);
 
-/** The company's node dies so many times while it holds the company. */
 async function die(fleet: Fleet, company: string, times: number): Promise<void> {
   await fleet.add(company);
   for (let n = 0; n < times; n++) {

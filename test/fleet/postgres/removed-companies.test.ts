@@ -10,7 +10,6 @@ import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
 const tables = ["inbox", "inbox_heads", "changes", "snapshots", "reports", "packages", "alerts"] as const;
 
-/** How many rows of each table are of this company. */
 function rowsOf({ postgres }: Fleet, company: string): Promise<number[]> {
   const of = (table: string) => `SELECT FROM fintoro_mirror.${table} WHERE company = '${company}'`;
   return Promise.all(tables.map(async (table) => (await postgres.query(of(table))).length));
@@ -27,7 +26,6 @@ async function used(fleet: Fleet, company: string): Promise<void> {
   await fleet.owners.release(owner);
 }
 
-/** So many days pass. */
 const pass = ({ set }: Fleet, days: number) =>
   set("companies", `changed_at = changed_at - interval '${days} days'`);
 

@@ -19,7 +19,6 @@ import { look } from "../../support/truth/compare.ts";
 
 const isFile = (asked: string) => /\/(?:pdf|attachments)$/.test(asked);
 
-/** The paths of all files that were asked for. */
 const askedFiles = ({ company }: WorkedFleet) =>
   company.proxy.asked.map(({ path: asked }) => asked).filter(isFile);
 

@@ -32,7 +32,6 @@ const changesOf = ({ company }: Awaited<ReturnType<typeof startNode>>, id: numbe
 
 const snapshotFolder = ({ company }: WorkedFleet) => path.join(company.folder, "snapshots", "acme");
 
-/** The last change in the published snapshot. */
 async function seqOf({ tables }: WorkedFleet): Promise<number> {
   return (await tables.snapshots.current("acme"))?.seq ?? 0;
 }

@@ -56,7 +56,6 @@ const aDayLater = ({ set }: Fleet) =>
     "old = (SELECT coalesce(jsonb_object_agg(key, value::bigint - 90000001), '{}') FROM jsonb_each_text(old))",
   );
 
-/** Every key that is stored. */
 const storedIn = async ({ store }: TestLake) => (await store.list("", signal)).toSorted();
 
 const { signal } = new AbortController();

@@ -17,7 +17,6 @@ import { put } from "../../support/mirror/store.ts";
 const signal = new AbortController().signal;
 let people = 0;
 
-/** Adds a record, as a read of the service does. */
 function read(mirror: Mirror): void {
   put(mirror, "people", { id: ++people, name: `person ${people}`, email: null, score: 0.5 });
 }

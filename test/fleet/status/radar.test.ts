@@ -20,7 +20,6 @@ const wellRead: Omit<MirrorRadar, "needs_someone"> = {
   verified_at: null,
 };
 
-/** Publishes a snapshot that says so, and a report with these answers. */
 type Answers = Parameters<Fleet["publishAnswers"]>[1];
 async function published(fleet: Fleet, company: string, radar: Partial<MirrorRadar>, answers: Answers) {
   const owner = await fleet.owned(company);

@@ -13,7 +13,6 @@ export function inMirror(company: Company, sql: string, ...values: unknown[]): u
   }
 }
 
-/** A run that read everything is in the books. */
 export function wholeRuns(company: Company): number {
   return Number(inMirror(company, "SELECT count(*) FROM _runs WHERE outcome = 'complete'") ?? 0);
 }

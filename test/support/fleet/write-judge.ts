@@ -58,7 +58,6 @@ export async function judgeWrites(postgres: Postgres): Promise<void> {
     await postgres.query(triggerSql(table));
 }
 
-/** What somebody wrote who was not the owner. */
 export async function wrongWrites(postgres: Postgres): Promise<string[]> {
   const rows = await postgres.query<{ what: string }>("SELECT DISTINCT what FROM judge.found ORDER BY what");
   return rows.map(({ what }) => what);
