@@ -109,28 +109,23 @@ ${fleet}`;
     expect(await rowsOf(one)).toEqual([]);
   });
 
-  test("says what to do where no company is named, all and one, or an unknown one", async () => {
+  test("says what to do where no company is named, all and one, an unknown one, one with the same name but for capitals, or there is none", async () => {
     const { run } = await operator();
-    for (const [line, msg] of [
+    await run("add acme");
+    const twin = `companies: { ACME: { token: "\${env:ACME}" } }\n${fleet}`;
+    const refused: readonly (readonly [line: string, msg: string, config?: string])[] = [
       ["add", "which companies?"],
       ["add acme --all", "--all is every company: name none"],
       ["add acm", "unknown company acm. Did you mean acme?"],
       ["remove", "which companies?"],
-    ] as const) {
-      const { code, stderr } = await run(line);
+      ["add --all", "the config has no companies to share", fleet],
+      ["add --all", "the fleet has a company acme: ACME differs only in case", twin],
+    ];
+    for (const [line, msg, config] of refused) {
+      const { code, stderr } = await run(line, config);
       expect(code).toBe(2);
       expect(jsonLines(stderr).at(-1)).toMatchObject({ msg, hint: expect.stringMatching(/./) });
     }
-  });
-
-  test("of a file for workers, or with a name that differs in case only, is refused", async () => {
-    const one = await operator();
-    const empty = await one.run("add --all", fleet);
-    expect(jsonLines(empty.stderr).at(-1)).toMatchObject({ msg: "the config has no companies to share" });
-    await one.run("add acme");
-    const twin = await one.run("add --all", `companies: { ACME: { token: "\${env:ACME}" } }\n${fleet}`);
-    expect(twin.code).toBe(2);
-    expect(twin.stderr).toContain("the fleet has a company acme: ACME differs only in case");
   });
 
   // Fault: process | SIGINT while companies are added to a fleet | `fleet add` | exit 130; what was shared stays, and to repeat it goes on
@@ -154,7 +149,7 @@ ${fleet}`;
 });
 
 describeWithPostgres("fleet remove", () => {
-  test("takes a company out: no schedule, no owner any more, and says what stays", async () => {
+  test("takes a company out: no schedule, no owner any more, and says what stays; one that is not there gets the nearest name, and can be added", async () => {
     const one = await operatorOfBoth();
     await one.owners.claim("acme", "worker-7", 60_000);
     const inReports = ["pointers/acme.json", "company=acme/", "packages/*/acme/"];
@@ -164,6 +159,11 @@ describeWithPostgres("fleet remove", () => {
     expect(await one.json("remove acme")).toEqual({ companies: { acme } });
     expect((await rowsOf(one)).map(({ removed }) => removed)).toEqual([true, false]);
     expect((await jobsOf(one)).schedules).toMatchObject([{ key: "beta" }]);
+    const again = await one.run("remove acme");
+    expect(again.code).toBe(2);
+    expect(again.stderr).toContain("unknown company acme in the fleet. There is beta");
+    expect((await one.run("remove bta")).stderr).toContain("Did you mean beta?");
+    expect((await one.run("add acme")).stdout).toBe("acme: added\n");
     expect((await one.run("remove beta")).stdout).toMatch(/^beta: removed\n {2}stays: s3:/);
   });
 
@@ -191,16 +191,6 @@ describeWithPostgres("fleet remove", () => {
     const { code, stderr } = await ended;
     expect(code).toBe(130);
     expect(stderr).toContain("acme was removed, and is not forgotten");
-  });
-
-  test("of a company that is not there names the nearest; it can be added again", async () => {
-    const one = await operatorOfBoth();
-    await one.run("remove acme");
-    const again = await one.run("remove acme");
-    expect(again.code).toBe(2);
-    expect(again.stderr).toContain("unknown company acme in the fleet. There is beta");
-    expect((await one.run("remove bta")).stderr).toContain("Did you mean beta?");
-    expect((await one.run("add acme")).stdout).toBe("acme: added\n");
   });
 });
 
