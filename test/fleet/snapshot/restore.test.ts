@@ -13,7 +13,7 @@ import { openDatabase } from "../../../src/store/database.ts";
 import { takeWriterLock } from "../../../src/store/writer-lock.ts";
 import { rejectionOf } from "../../support/errors.ts";
 import { look } from "../../support/truth/equal.ts";
-import { aFleet, type FleetNode } from "../../support/fleet/node.ts";
+import { anOwner, type FleetNode } from "../../support/fleet/node.ts";
 import type { StoreKind } from "../../support/file-store.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 import { put } from "../../support/mirror/store.ts";
@@ -27,12 +27,11 @@ const nameIn = (node: FleetNode) =>
 
 /** A fleet whose first node has published a mirror; the second one has none. */
 async function aPublished(kind: StoreKind = "folder") {
-  const fleet = await aFleet(kind);
-  const [one, other] = [await fleet.node("node-1"), await fleet.node("node-2")];
-  const mirror = await one.open();
+  const { fleet, node: one, mirror, ownership } = await anOwner(kind);
+  const other = await fleet.node("node-2");
   mirror.meta.set("identity", { name: "Acme", salt: "salt", fingerprint: "f", businessId: null });
   rename(mirror, "published");
-  const pointer = await one.make(await one.claim());
+  const pointer = await one.make(ownership);
   if (!pointer) throw new Error("nothing was published");
   /** The file of the published snapshot. */
   const stored = fleet.fileOf(mirrorKey(pointer));

@@ -8,7 +8,7 @@ import { readLog } from "../../../src/state/log-identity.ts";
 import { Runs } from "../../../src/state/runs.ts";
 import { WorkQueue } from "../../../src/state/work-queue.ts";
 import type { CompanySettings } from "../../../src/store/mirror-files.ts";
-import { aFleet } from "../../support/fleet/node.ts";
+import { aFleet, anOwner } from "../../support/fleet/node.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
 const startedMs = Date.now();
@@ -17,9 +17,7 @@ const work = { resource: "people", kind: "detail", lane: "hydration", reason: "n
 
 describeWithPostgres("the pointer to a snapshot", () => {
   test("says how the mirror stands, for those who do not have it", async () => {
-    const fleet = await aFleet("folder");
-    const node = await fleet.node("node-1");
-    const mirror = await node.open();
+    const { node, mirror, ownership } = await anOwner();
     const runs = new Runs(mirror.db);
     const run = (ago: number, outcome: string, total: number, more: object = {}) =>
       runs.finish(runs.begin("full", hoursAgo(ago), null, {}), hoursAgo(ago), outcome, {
@@ -34,7 +32,7 @@ describeWithPostgres("the pointer to a snapshot", () => {
       for (const target of ["id:1", "id:2"])
         new WorkQueue(mirror.db).add({ ...work, target, dirtySeq: mirror.sequence.next() });
     });
-    const pointer = await node.make(await node.claim());
+    const pointer = await node.make(ownership);
     const message = "the last run did not finish: failed: the service is away";
     const reads = { handed_over: null, read_since: null, verified_at: null };
     expect(pointer?.facts["summary"]).toEqual({
@@ -54,9 +52,7 @@ describeWithPostgres("the pointer to a snapshot", () => {
   });
 
   test("says of the radar how token, webhook, handed over months and reads stand", async () => {
-    const fleet = await aFleet("folder");
-    const node = await fleet.node("node-1");
-    const mirror = await node.open();
+    const { node, mirror } = await anOwner();
     const [sinceMs, nowMs] = [Date.parse(hoursAgo(50)), Date.now()];
     const { company } = node.scope;
     const { declaration } = mirror;
@@ -99,10 +95,7 @@ describeWithPostgres("the pointer to a snapshot", () => {
   });
 
   test("shows a run that could not begin: its first failure is published, and no other one like it", async () => {
-    const fleet = await aFleet("folder");
-    const node = await fleet.node("node-1");
-    const mirror = await node.open();
-    const ownership = await node.claim();
+    const { node, mirror, ownership } = await anOwner();
     const failed = { outcome: "unauthenticated", at: hoursAgo(1), message: "the token is refused" };
     mirror.meta.set("failed_start", failed);
     const pointer = await node.make(ownership);
@@ -117,10 +110,7 @@ describeWithPostgres("the pointer to a snapshot", () => {
     ["unauthenticated", "refused", "the service does not take the token"],
     ["identity", "other company's", "the token is another company's"],
   ])("shows a token (%s) for which runs wait, so that none fails", async (state, token, message) => {
-    const fleet = await aFleet("folder");
-    const node = await fleet.node("node-1");
-    const mirror = await node.open();
-    const ownership = await node.claim();
+    const { node, mirror, ownership } = await anOwner();
     const note = { state, message: "GET /whoami: 401", since: hoursAgo(1) };
     mirror.meta.set("service", note);
     const pointer = await node.make(ownership);

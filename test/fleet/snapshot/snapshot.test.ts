@@ -8,7 +8,7 @@ import { Changes } from "../../../src/store/apply/change-log.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
 import { rejectionOf } from "../../support/errors.ts";
 import { eventually } from "../../support/eventually.ts";
-import { aFleet, type FleetNode, type TestFleet } from "../../support/fleet/node.ts";
+import { aFleet, anOwner, type TestFleet } from "../../support/fleet/node.ts";
 import { aRight, storeKinds, type StoreKind } from "../../support/file-store.ts";
 import { look } from "../../support/truth/equal.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
@@ -21,20 +21,12 @@ function read(mirror: Mirror): void {
   put(mirror, "people", { id: ++people, name: `person ${people}`, email: null, score: 0.5 });
 }
 
-/** A mirror that belongs to a company. */
-async function aMirror(node: FleetNode): Promise<Mirror> {
-  const mirror = await node.open();
-  mirror.meta.set("identity", { name: "Acme", salt: "salt", fingerprint: "f", businessId: "123" });
-  for (let each = 0; each < 5; each++) read(mirror);
-  return mirror;
-}
-
-/** A node of a fleet of its own that owns the company, with a mirror. */
-async function aNode(kind: StoreKind = "folder") {
-  const fleet = await aFleet(kind);
-  const node = await fleet.node("node-1");
-  const mirror = await aMirror(node);
-  return { fleet, node, mirror, ownership: await node.claim() };
+/** The owner of a company that was read. */
+async function aNode(kind?: StoreKind) {
+  const owner = await anOwner(kind);
+  owner.mirror.meta.set("identity", { name: "Acme", salt: "salt", fingerprint: "f", businessId: "123" });
+  for (let each = 0; each < 5; each++) read(owner.mirror);
+  return owner;
 }
 
 /** Names of people, in the mirror's file alone. */
@@ -53,11 +45,9 @@ async function publishedChanges({ postgres }: TestFleet) {
 
 describeWithPostgres("a snapshot", () => {
   test.each(storeKinds)("of one node is the mirror of the next, which goes on counting: %s", async (kind) => {
-    const fleet = await aFleet(kind);
-    const [one, other] = [await fleet.node("node-1"), await fleet.node("node-2")];
-    const mirror = await aMirror(one);
+    const { fleet, node: one, mirror, ownership } = await aNode(kind);
+    const other = await fleet.node("node-2");
     mirror.meta.set(inboxPositionKey, 7);
-    const ownership = await one.claim();
     const pointer = await one.make(ownership);
     expect(pointer).toMatchObject({ company: "acme", epoch: 1, node: "node-1", seq: 5, inbox_seq: 7 });
     expect(await fleet.snapshots.current("acme")).toEqual(pointer);
@@ -154,10 +144,8 @@ describeWithPostgres("a snapshot", () => {
 describeWithPostgres("nothing is published", () => {
   // Fault: fleet | a node goes on after another one has taken over its company | ownership expired in Postgres, still believed on the node | no pointer, change or inbox position moves, and the new owner's stay
   test("by an owner of an older epoch, although it believes that it still owns", async () => {
-    const fleet = await aFleet("folder");
-    const [one, other] = [await fleet.node("node-1"), await fleet.node("node-2")];
-    const mirror = await aMirror(one);
-    const stale = await one.claim();
+    const { fleet, node: one, mirror, ownership: stale } = await aNode();
+    const other = await fleet.node("node-2");
     await one.make(stale);
     await fleet.expire();
     const next = await other.claim();

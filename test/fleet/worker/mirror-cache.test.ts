@@ -7,7 +7,7 @@ import { OwnersTable } from "../../../src/fleet/postgres/tables/owners-table.ts"
 import { noteOwnership } from "../../../src/fleet/assignment/local-mirror.ts";
 import { pruneMirrors, surplusMirrors } from "../../../src/fleet/worker/mirror-cache.ts";
 import { inboxPositionKey } from "../../../src/state/meta.ts";
-import { aFleet } from "../../support/fleet/node.ts";
+import { anOwner } from "../../support/fleet/node.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
 const nowMs = 100 * dayMs;
@@ -28,13 +28,10 @@ test("mirrors of released companies that are not worth their place are those of 
 
 /** A node that has released `acme` eight days ago, after its first snapshot. */
 async function aReleasedMirror({ worker = true } = {}) {
-  const fleet = await aFleet("folder");
-  const node = await fleet.node("node-1");
-  const lease = await node.claim();
-  const mirror = await node.open();
-  if (worker) noteOwnership(mirror, lease, { number: 1 });
+  const { fleet, node, mirror, ownership } = await anOwner();
+  if (worker) noteOwnership(mirror, ownership, { number: 1 });
   mirror.apply(() => mirror.meta.set(inboxPositionKey, 1));
-  await node.make(lease);
+  await node.make(ownership);
   const owners = new OwnersTable(fleet.postgres);
   const prune = async (isHeld = false) => {
     if (mirror.db.open) mirror.close();

@@ -15,6 +15,14 @@ import { loggingTo } from "../company/open-company.ts";
 /** Postgres with company `acme`, a store, and nodes that share both. */
 export type TestFleet = Awaited<ReturnType<typeof aFleet>>;
 
+/** A node of a fleet of its own that owns the company, with the mirror on its disk. */
+export async function anOwner(kind: StoreKind = "folder") {
+  const fleet = await aFleet(kind);
+  const node = await fleet.node("node-1");
+  const mirror = await node.open();
+  return { fleet, node, mirror, ownership: await node.claim() };
+}
+
 /** A worker's disk, and its connection to Postgres. */
 export type FleetNode = ReturnType<typeof aNode>;
 
