@@ -4,8 +4,7 @@ import { systemClock } from "../../../src/base/clock.ts";
 import type { AlertState } from "../../../src/status/alerts/incidents.ts";
 import { jsonReply } from "../../support/company/proxy.ts";
 import { eventually } from "../../support/eventually.ts";
-import { startNode } from "../../support/fleet/short-node.ts";
-import { aWorkedFleet, little } from "../../support/fleet/worker.ts";
+import { aWorkedFleet, little, startNode } from "../../support/fleet/worker.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 import { openSink, type WebhookSink } from "../../support/sandbox/webhook-sink.ts";
 

@@ -10,8 +10,13 @@ import { filesStep, recordStep } from "../../../src/status/after-run-record.ts";
 import type { SnapshotSummary } from "../../../src/fleet/snapshot/snapshot-facts.ts";
 import { eventually } from "../../support/eventually.ts";
 import { filesIn } from "../../support/export/export.ts";
-import { startNode } from "../../support/fleet/short-node.ts";
-import { aWorkedFleet, little, startWorker, type WorkedFleet } from "../../support/fleet/worker.ts";
+import {
+  aWorkedFleet,
+  little,
+  startNode,
+  startWorker,
+  type WorkedFleet,
+} from "../../support/fleet/worker.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 import { runCommand, temporaryFolder } from "../../support/program/cli.ts";
 import { tempFolder } from "../../support/temporary-folder.ts";

@@ -1,8 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { expectEqual } from "../../support/truth/equal.ts";
-import { startNode } from "../../support/fleet/short-node.ts";
-import { aWorkedFleet, type WorkedFleet } from "../../support/fleet/worker.ts";
+import { aWorkedFleet, startNode, type WorkedFleet } from "../../support/fleet/worker.ts";
 import { describeWithPostgres, ownServer } from "../../support/postgres/databases.ts";
 import { wholeRuns } from "../../support/company/served-company.ts";
 import { eventually } from "../../support/eventually.ts";

@@ -10,8 +10,7 @@ import { createTimelineWatch } from "../../../src/fleet/worker/timeline-watch.ts
 import { expectEqual } from "../../support/truth/equal.ts";
 import { aFileStore, aRight, type TestStore } from "../../support/file-store.ts";
 import { openFleet, test, type Fleet } from "../../support/fleet/fleet.ts";
-import { startNode } from "../../support/fleet/short-node.ts";
-import { aWorkedFleet, little, type WorkedFleet } from "../../support/fleet/worker.ts";
+import { aWorkedFleet, little, startNode, type WorkedFleet } from "../../support/fleet/worker.ts";
 import { backUp, connectNode, describeWithPostgres } from "../../support/postgres/databases.ts";
 import { eventOf } from "../../support/program/deliveries.ts";
 import { inMirror } from "../../support/company/served-company.ts";

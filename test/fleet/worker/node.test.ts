@@ -8,10 +8,9 @@ import { forgetCompany } from "../../../src/fleet/postgres/tables/removed-compan
 import { readFleetStatus } from "../../../src/fleet/status/read-fleet-status.ts";
 import { damageTable } from "../../support/verify/verify.ts";
 import { expectEqual } from "../../support/truth/equal.ts";
-import { aWorkedFleet, little } from "../../support/fleet/worker.ts";
+import { aWorkedFleet, little, startNode } from "../../support/fleet/worker.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 import { inMirror, wholeRuns } from "../../support/company/served-company.ts";
-import { startNode } from "../../support/fleet/short-node.ts";
 import { eventually } from "../../support/eventually.ts";
 
 const released = "the company is being released";
