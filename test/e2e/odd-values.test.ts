@@ -84,15 +84,10 @@ describe("unexpected values (I12)", () => {
   });
 });
 
-interface List {
-  readonly data: Record<string, unknown>[];
-  readonly paginator: object;
-}
-
 /** The list of orders as the service gives it, except that records show another total. */
 const otherTotals: Obstacle = async ({ path }, passOn) => {
   if (path !== "/orders") return undefined;
-  const answer = JSON.parse(String((await passOn()).body)) as List;
+  const answer = JSON.parse(String((await passOn()).body)) as { data: Record<string, unknown>[] };
   const data = answer.data.map((one) => ({ ...one, total: Number(one["total"]) + 1 }));
   return jsonReply(200, { ...answer, data });
 };

@@ -122,11 +122,7 @@ test("its sums are those of v_vat_documents and of the documents, to the cent", 
     expect([typeof row["Číslo"], row["Dátum vystavenia"]]).toEqual(["string", expect.any(Date)]);
 });
 
-interface OpenItem {
-  readonly number: string;
-  readonly document_type: string;
-  readonly to_be_paid: number;
-}
+type OpenItem = Readonly<{ number: string; document_type: string; to_be_paid: number }>;
 
 test("what was open at the end of a month adds up to the balance of clients when it is today, and to it with later payments when it is not", async () => {
   const company = await aCompanyWithFiles(25);

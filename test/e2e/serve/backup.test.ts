@@ -73,11 +73,6 @@ function writeKeyConfig(company: Company, more = ""): string {
   return key;
 }
 
-function lose(company: Company): void {
-  for (const name of readdirSync(company.folder))
-    if (name.startsWith("acme.")) rmSync(path.join(company.folder, name), { recursive: true });
-}
-
 // Fault: disk | mirror, keys and documents are lost | the data folder, after a backup beside `serve` | restored from the backup, the next run reads what was lost; the mirror equals the service
 test("a restored mirror is equal to the service after one run, whatever changed since its backup", async () => {
   const company = await aCompany({ records: 5 });
@@ -99,7 +94,8 @@ test("a restored mirror is equal to the service after one run, whatever changed 
   const lastSeq = Number(inMirror(company, "SELECT max(seq) FROM _change_log"));
   expect((await daemon.end("SIGTERM")).code).toBe(0);
   control.remove("clients", created);
-  lose(company);
+  for (const name of readdirSync(company.folder))
+    if (name.startsWith("acme.")) rmSync(path.join(company.folder, name), { recursive: true });
 
   await succeed(company, "restore", "--from", backups);
   expect([readFileSync(key, "utf8"), readFileSync(document, "utf8")]).toEqual([`${secret}\n`, "%PDF"]);

@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { reportName } from "../../../src/fleet/reports/publish-reports.ts";
-import type { FleetTables } from "../../../src/fleet/postgres/tables/fleet-tables.ts";
 import { formatFleetStatus } from "../../../src/fleet/status/format-fleet-status.ts";
 import { fleetStatusOutcome, readFleetStatus } from "../../../src/fleet/status/read-fleet-status.ts";
 import { readRadar } from "../../../src/fleet/postgres/tables/radar-view.ts";
@@ -39,7 +38,10 @@ describeWithPostgres("a worker", () => {
     expect(await ask(counts)).toEqual([["acme", invoices]]);
     const days = `SELECT DISTINCT company, report_date::DATE > '2026-01-01' FROM of_all('v_invoices')`;
     expect(await ask(days)).toEqual([["acme", "true"]]);
-    expect(await publishedReport(fleet.tables, reports)).toSatisfy(existsSync);
+    const report = (await fleet.tables.reports.current("acme"))?.files.find(
+      ({ name }) => name === reportName,
+    );
+    expect(path.join(reports, report?.key ?? "none")).toSatisfy(existsSync);
     const acme = (await readRadar(fleet.tables.postgres, null)).get("acme");
     expect(acme?.mirror).toMatchObject({ token: "accepted", webhook: "differs", handed_over: null });
     expect(Date.parse(acme?.mirror?.read_since ?? "")).toBeGreaterThan(startedMs);
@@ -73,10 +75,4 @@ async function lakeOf(reader: LakeReader, fleet: WorkedFleet): Promise<string[]>
     if (all.length !== rows || own !== columns.length) wrong.push(name);
   }
   return wrong;
-}
-
-/** The file of the report that counts. */
-async function publishedReport({ reports }: FleetTables, folder: string): Promise<string> {
-  const row = await reports.current("acme");
-  return path.join(folder, row?.files.find(({ name }) => name === reportName)?.key ?? "none");
 }
