@@ -55,17 +55,6 @@ test("a sync whose mirror is damaged inside sends an alert that names the damage
   expect(sink.received[0]?.json).toMatchObject({ event: "begin", subject: "reading", message });
 });
 
-test("serve sends what is wrong with a company where its config says", async () => {
-  const company = await aCompany({ records: 1 });
-  const sink = await openSink();
-  const wrong = [{ name: "acme", token: "wrong-token-0123456789" }];
-  writeServeConfig(company, `alerts: [{ when: [failed], url: "${sink.url}" }]\n${off}`, wrong);
-  const daemon = await serveHere(company, { clock: impatientClock });
-  await sink.arrived(1);
-  expect((await daemon.end("SIGTERM")).code).toBe(0);
-  expect(sink.received[0]?.json).toMatchObject({ event: "begin", kind: "failed", company: "acme" });
-});
-
 test("serve watches the free space of the disk once for all companies", async () => {
   const company = await aCompany({ records: 1 });
   const sink = await openSink();

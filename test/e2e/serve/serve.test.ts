@@ -10,6 +10,7 @@ import { inMirror, metricsOf, readyOf, wholeRuns, statusOf } from "../../support
 import { eventually } from "../../support/eventually.ts";
 import { everyNameLeadsTo } from "../../support/http/names.ts";
 import { impatientClock } from "../../support/program/daemon.ts";
+import { openSink } from "../../support/sandbox/webhook-sink.ts";
 
 function someClient(company: Company): number {
   return Number(inMirror(company, "SELECT min(id) FROM clients"));
@@ -77,17 +78,20 @@ describe("serve", () => {
   });
 
   // Fault: service | away, or the token refused, when `serve` starts | a proxy before `serve` | it receives and says so, and catches up by itself
-  test("receives from the start while the service is away or refuses the token, says so, and catches up by itself", async () => {
-    const company = writeServeConfig(await aCompany({ records: 5 }));
+  test("receives from the start while the service is away or refuses the token, says so, also where alerts go, and catches up by itself", async () => {
+    const [company, sink] = [await aCompany({ records: 5 }), await openSink()];
+    writeServeConfig(company, `alerts: [{ when: [failed], url: "${sink.url}" }]`);
     const unauthenticated = { status: 401, headers: {}, body: Buffer.from('{"message":"Unauthenticated."}') };
     company.proxy.obstruct(() => unauthenticated);
-    const daemon = await serveHere(company);
+    const daemon = await serveHere(company, { clock: impatientClock });
     const note = "SELECT 1 FROM _meta WHERE value LIKE '%unauthenticated%'";
     await eventually(() => inMirror(company, note) === 1, "noted");
     expect(await deliver(daemon, eventOf("clients.updated", 1))).toBe(204);
     await expect
       .poll(() => readyOf(daemon))
       .toMatchObject({ status: 503, acme: { service: "unauthenticated" } });
+    await sink.arrived(1);
+    expect(sink.received[0]?.json).toMatchObject({ event: "begin", kind: "failed", company: "acme" });
     expect(wholeRuns(company)).toBe(0);
     await daemon.end("SIGTERM");
     company.recover();
