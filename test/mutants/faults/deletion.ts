@@ -37,7 +37,7 @@ export const deletionFaults = faultsIn(
       -   if (pinned && verdict
       + const pinned = verdict.kind === "rotated" ? null : pinnedIdentity(new Meta(mirror.db));
       +   if (pinned && verdict
-  src/sync/event-worker/event-worker.ts, found by test/e2e/events/outage.test.ts
+  src/sync/event-worker/event-worker.ts, found by test/e2e/events/events.test.ts
     events-without-identity, I10: the event worker accepts the token of another company
       - identify(parts, { acceptIdentity: false, lane: "webhook", signal });
       + identify(parts, { acceptIdentity: true, lane: "webhook", signal });

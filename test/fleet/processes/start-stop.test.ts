@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync, existsSync } from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { MirrorError } from "../../../src/base/errors.ts";
@@ -12,6 +12,9 @@ import { portToKeep, startProcess } from "../../support/program/serve-process.ts
 import { aTcpRelay } from "../../support/fleet/tcp-relay.ts";
 import { jumpingClock, recordingLog } from "../../support/terminal/terminal.ts";
 import { eventually } from "../../support/eventually.ts";
+import { aWorkedFleet, little, startWorker, type FleetWorker } from "../../support/fleet/worker.ts";
+import { wholeRuns } from "../../support/company/served-company.ts";
+import { s3Env, startS3 } from "../../support/export/s3-server.ts";
 
 /** A worker that is being started, on a port of its own. Its pages have a name, so that others may ask for them. */
 async function startingWorker(databaseUrl: string, role = "all") {
@@ -107,4 +110,56 @@ test("the wait for Postgres is ten minutes at most, logged less and less often, 
   const answers = [away, away];
   const third = () => (answers.pop() ? Promise.reject(away) : Promise.resolve("open"));
   await expect(waitForPostgres(wait, third)).resolves.toBe("open");
+});
+
+/** Ends the worker as a rollout does, which kills it after 30 s. Its own deadline is 23 s: a busy machine takes longer. */
+async function expectEnds(worker: FleetWorker): Promise<void> {
+  const sentMs = performance.now();
+  const { code } = await worker.end("SIGTERM");
+  expect(code).toBe(0);
+  expect(performance.now() - sentMs).toBeLessThan(30_000);
+}
+
+describeWithPostgres("SIGTERM ends a worker before the 30 s that it is given are over", () => {
+  // Fault: network | Postgres is gone or silent when a worker is terminated | a stopped server, a silent relay | it ends by itself, in 30 s
+  test.each(["stopped", "silent"])("while Postgres is %s", async (how) => {
+    const server = await ownServer();
+    const relay = await aTcpRelay(server.port);
+    const fleet = await aWorkedFleet({ records: 3 }, await server.createDatabase());
+    await fleet.add("acme", little);
+    const DATABASE_URL = fleet.url.replace(`:${server.port}/`, `:${relay.port}/`);
+    const worker = await startWorker({ ...fleet, secrets: { ...fleet.secrets, DATABASE_URL } }, "one");
+    await eventually(() => wholeRuns(worker.company) === 1, "a first run");
+    if (how === "stopped") await server.stop();
+    else relay.silence();
+    await expectEnds(worker);
+  });
+
+  // Fault: network | the service answers no request any more when a worker is terminated | a proxy before the service | it ends by itself, in 30 s, and the company is released
+  test("while the service answers nothing: the company is released", async () => {
+    const fleet = await aWorkedFleet({ records: 3 });
+    const { proxy } = fleet.company;
+    proxy.obstruct(({ path: asked }) => (asked.startsWith("/whoami") ? undefined : "hang"));
+    await fleet.add("acme", little);
+    const worker = await startWorker(fleet, "one");
+    await eventually(() => proxy.inFlight() > 0, "a request that hangs");
+    await expectEnds(worker);
+    expect(await fleet.ownerOf("acme")).toBeNull();
+  });
+
+  // Fault: network | the object store answers nothing any more when a worker is terminated | a silent relay before an S3 server | it ends by itself, in 30 s; what was not published is read again
+  test("while the object store answers nothing", async () => {
+    const folder = tempFolder();
+    const store = await startS3(folder, "fleet");
+    onTestFinished(() => store.close());
+    const relay = await aTcpRelay(Number(new URL(store.url).port));
+    const env = s3Env(`http://127.0.0.1:${relay.port}`);
+    const fleet = await aWorkedFleet({ records: 3 });
+    const stored = { ...fleet, secrets: { ...fleet.secrets, ...env } };
+    const worker = await startWorker(stored, "one", { snapshots: "s3://fleet/mirrors" });
+    relay.silence();
+    await fleet.add("acme", little);
+    await eventually(() => existsSync(worker.company.file) && wholeRuns(worker.company) === 1, "a run");
+    await expectEnds(worker);
+  });
 });
