@@ -63,7 +63,7 @@ test("I11: changes that no list shows are found the next night, also where a clo
 
 describe("the scrub comes last", () => {
   // Fault: process | a run is stopped by a signal or a limit in the middle of a scrub | the run's signal | what was read is not read again; the next run is not resumed
-  test("a limit or a signal in it loses nothing: nothing is left in the queue, and the next run is not resumed", async () => {
+  test("a limit, a signal or a kill in it loses nothing: nothing is left in the queue, and the next run is not resumed, and makes the scrub", async () => {
     const company = await afterFirstNight();
     const cut = await nightly(company, 1, { mostRequests: listRequests(company) + 15 });
     expect(cut.outcome).toBe("stopped");
@@ -79,12 +79,8 @@ describe("the scrub comes last", () => {
     const last = await nightly(company, 1.02);
     expect(last).toMatchObject({ outcome: "complete", resumed: false, scrub: { left: 0 } });
     expect(outcomes(company)).toEqual(["complete", "stopped", "interrupted", "complete"]);
-  });
-
-  test("a run that is killed in it counts as whole: the next one is not resumed, and makes the scrub", async () => {
-    const company = await afterFirstNight();
-    await expect(nightly(company, 1, { onListed: dies })).rejects.toThrow("killed");
-    const next = await nightly(company, 1.01);
+    await expect(nightly(company, 2, { onListed: dies })).rejects.toThrow("killed");
+    const next = await nightly(company, 2.01);
     expect(next).toMatchObject({ outcome: "complete", resumed: false, scrub: { left: 0 } });
     expect(next.scrub?.read).toBeGreaterThan(0);
   });

@@ -94,31 +94,29 @@ describe("waiting for the disk is shared", () => {
     expect(commits.slice(0, 2)).toEqual([["a"], ["b", "c", "d", "e"]]);
   });
 
-  describe("right after a commit of several, a group waits", () => {
-    test("until it has as many", async () => {
-      const { commits, add } = await afterThree();
-      add("e");
-      await turn();
-      expect(commits).toHaveLength(1);
-      for (const item of ["f", "g"]) add(item);
-      vi.advanceTimersByTime(1);
-      await turn();
-      await turn();
-      expect(commits.slice(1)).toEqual([["d", "e", "f", "g"]]);
-    });
+  test("right after a commit of several, a group waits until it has as many", async () => {
+    const { commits, add } = await afterThree();
+    add("e");
+    await turn();
+    expect(commits).toHaveLength(1);
+    for (const item of ["f", "g"]) add(item);
+    vi.advanceTimersByTime(1);
+    await turn();
+    await turn();
+    expect(commits.slice(1)).toEqual([["d", "e", "f", "g"]]);
+  });
 
-    test("no longer than that commit took", async () => {
-      const { commits, add, pass } = await afterThree();
-      pass(1);
-      vi.advanceTimersByTime(1);
-      await turn();
-      await turn();
-      expect(commits.slice(1)).toEqual([["d"]]);
-      pass(1);
-      add("e");
-      await turn();
-      expect(commits.slice(2)).toEqual([["e"]]);
-    });
+  test("right after a commit of several, a group waits no longer than that commit took", async () => {
+    const { commits, add, pass } = await afterThree();
+    pass(1);
+    vi.advanceTimersByTime(1);
+    await turn();
+    await turn();
+    expect(commits.slice(1)).toEqual([["d"]]);
+    pass(1);
+    add("e");
+    await turn();
+    expect(commits.slice(2)).toEqual([["e"]]);
   });
 
   test("a long queue is committed in parts, with turns of others in between", async () => {

@@ -4,7 +4,6 @@ import { declaration } from "../../../connectors/fintoro/declaration.ts";
 import { Semaphore } from "../../../src/base/semaphore.ts";
 import { silentLog } from "../../../src/base/logger.ts";
 import { createMonthPackages } from "../../../src/fleet/assignment/month-packages.ts";
-import type { ProgressView } from "../../../src/log/progress.ts";
 import { recordHandOver } from "../../../src/state/as-of/hand-overs.ts";
 import { readLog } from "../../../src/state/log-identity.ts";
 import { openMirror } from "../../../src/state/mirror.ts";
@@ -14,15 +13,11 @@ import { openFleet } from "../../support/fleet/fleet.ts";
 import { leaseOf } from "../../support/fleet/node.ts";
 import { scopeIn } from "../../support/fleet/snapshot-facts.ts";
 import { put } from "../../support/mirror/store.ts";
+import { view } from "../../support/terminal/terminal.ts";
 import { tempFolder } from "../../support/temporary-folder.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
 const month = "2026-10";
-const budget = { limit: 120, granted: 120, remaining: null, waitMs: 0 };
-const view = { company: "acme", elapsedMs: 0, resources: [], requests: 0, queued: 1, windowMs: 60_000 };
-
-/** A run that reads lists, or one that scrubs. */
-const run = (scrub: ProgressView["scrub"]): ProgressView => ({ ...view, scrub, budget });
 
 type Parts = Parameters<typeof createMonthPackages>;
 
@@ -67,13 +62,13 @@ async function owned(make: Parts[1]["publish"]["month"], supervisor: Partial<Par
 describeWithPostgres("the packages of a company", () => {
   test("wait for the lists of a run and not for its scrub, and each gets a name of its own", async () => {
     const keys: string[] = [];
-    let current: ProgressView | null = run(null);
+    let current = view({ scrub: null });
     const { fleet, lease, packages, pack, packAgain } = await owned(
       (...[, , , , , key]) => Promise.resolve(`${keys.push(key)} of 3 documents equal the service`),
       { progress: () => current },
     );
     expect([await pack(), packages.isPending(), keys]).toEqual([false, true, []]);
-    current = run({ done: 1, planned: 100 });
+    current = view({ scrub: { done: 1, planned: 100 } });
     expect([await pack(), packages.isPending()]).toEqual([true, false]);
     expect(await fleet.packages.next("acme")).toBe(null);
     await packAgain(true);

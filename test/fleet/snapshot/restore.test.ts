@@ -145,21 +145,15 @@ describeWithPostgres("nothing on the node is touched", () => {
     },
   );
 
-  test("while another process writes the mirror, and once the restore is to end", async () => {
-    const { other } = await aPublished();
+  test("while another process writes the mirror, once the restore is to end, and where a newer version wrote the snapshot", async () => {
+    const published = await aPublished();
+    const { other, mirror } = published;
     await leave(other, "earlier", { name: "Acme" });
     const lock = takeWriterLock(other.files.lock, "sync");
     expect(await rejectionOf(other.restore())).toMatchObject({ kind: "locked", retryable: true });
     lock.release();
     expect((await rejectionOf(other.restore({ signal: AbortSignal.abort() }))).kind).toBe("stopped");
-    expect(nameIn(other)).toBe("earlier");
-  });
-
-  test("where a newer version wrote the snapshot", async () => {
-    const published = await aPublished();
-    const { other, mirror } = published;
     mirror.db.exec("INSERT INTO _migrations VALUES ('9999-later', '2030-01-01')");
-    await leave(other, "earlier", { name: "Acme" });
     const pointer = await storeInstead(published);
     expect((await rejectionOf(other.restore({ pointer }))).message).toContain("a newer version wrote it");
     expect(nameIn(other)).toBe("earlier");

@@ -50,14 +50,6 @@ describeWithPostgres("the status of a fleet", () => {
     expect(text).toMatch(/\n {2}idle: idle; read 1h 00m ago; snapshot \d+s ago$/);
   });
 
-  test("of a company whose snapshot comes from its first run, or from before it, shows that no run has ended", async ({
-    fleet,
-  }) => {
-    await published(fleet, "acme", { ...healthyFacts({ whole_at: null, reads_waiting: 7 }), last_run: null });
-    const { acme } = (await statusOf(fleet)).companies;
-    expect(acme).toMatchObject({ last_run: null, whole_at: null, reads_waiting: 7, problems: [] });
-  });
-
   test("names each company that waits for somebody, and for how long: exit 1", async ({ fleet }) => {
     await fleet.nodes.register(facts);
     await published(fleet, "fine");
@@ -107,10 +99,13 @@ describeWithPostgres("the status of a fleet", () => {
     await published(fleet, "acme", healthyFacts(), true);
     await fleet.expire("acme");
     await fleet.inbox.add("acme", deliveries("e1"));
-    await published(fleet, "b", healthyFacts({ whole_at: null, reads_waiting: 3_120 }), true);
+    const inFirstRun = { ...healthyFacts({ whole_at: null, reads_waiting: 3_120 }), last_run: null };
+    await published(fleet, "b", inFirstRun, true);
     await fleet.add(...Array.from({ length: 58 }, (_, n) => `c${n}`));
     const status = await statusOf(fleet);
     expect(fleetStatusOutcome(status)).toBe("complete");
+    const unended = { last_run: null, whole_at: null, reads_waiting: 3_120, problems: [] };
+    expect(status.companies["b"]).toMatchObject(unended);
     const lines = formatFleetStatus(status);
     expect(lines.join("\n")).toMatch(/\n {2}node-1: .*, no heartbeat for \d\ds, version/);
     const unread = /^ {2}b: at node-1, epoch 1; not read whole yet; snapshot \d+s ago, 3,120 reads to go$/;
