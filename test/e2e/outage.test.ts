@@ -31,8 +31,6 @@ const some = {
   tables: ["suppliers", "orders", "invoices"],
 };
 
-const askedOf = ({ proxy }: Company, path: string) => proxy.asked.filter((one) => one.path === path).length;
-
 // Fault: service | away for ten minutes: 503, 500, or a maintenance page with 503 or 200 | a proxy on the run's clock, before the first request | the run waits with fewer than 20 probes and then completes
 // Fault: service | away for ten minutes in the middle of a run | a proxy on the run's clock, from the 6th request on | one request at a time, no attempt used up, complete
 test.each([1, 6])(
@@ -53,7 +51,7 @@ test.each([1, 6])(
     expect(await sync(company, { ...some, clock })).toMatchObject({ outcome: "complete", troubles: [] });
     expect(seen.failed).toBeLessThan(30);
     expect(seen.together).toBe(1);
-    expect(askedOf(company, "/whoami")).toBeLessThan(20);
+    expect(company.proxy.asked.filter(({ path }) => path === "/whoami").length).toBeLessThan(20);
     expectEqual(company, some);
     for (const words of ["the service gives no usable answer", "answers again"])
       expect([words, company.said.filter((line) => line.includes(words)).length]).toEqual([words, 1]);

@@ -20,10 +20,6 @@ import { configOf, impatientClock, startDaemon } from "../../support/program/dae
 
 const off = "schedule: { sync: off, publish: off }";
 
-/** Of the mirror of `other`. */
-const otherRuns = (company: Company) =>
-  wholeRuns({ ...company, file: path.join(company.folder, "other.db") });
-
 const clientEvent = () => eventOf("clients.updated", 1);
 
 describe("several companies in one daemon", () => {
@@ -42,7 +38,8 @@ describe("several companies in one daemon", () => {
     expect(await deliver(daemon, clientEvent())).toBe(204);
     const changed = `${off}\nserve: { listen: 127.0.0.1:9 }`;
     await reload(changed, [acme, other], "the config was read again");
-    await eventually(() => otherRuns(company) === 1, "a whole run of the new company");
+    const ofOther = { ...company, file: path.join(company.folder, "other.db") };
+    await eventually(() => wholeRuns(ofOther) === 1, "a whole run of the new company");
     expect(daemon.heard("serve.listen was changed: that needs a restart")).toBe(true);
     expect(await deliver(daemon, clientEvent(), { to: "other" })).toBe(204);
     writeServeConfig(company, off, [{ ...other, secrets: ["whsec_another_one"] }]);

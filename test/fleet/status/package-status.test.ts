@@ -20,15 +20,12 @@ async function dueOf({ packages }: Fleet, company: string) {
   return asked;
 }
 
-async function withWorker(): Promise<Fleet> {
-  const fleet = await openFleet();
-  await fleet.nodes.register({ node: "one", version: "1", role: "work", held: 0, capacity: 50 });
-  return fleet;
-}
+const worker = { node: "one", version: "1", role: "work", held: 0, capacity: 50 };
 
 describeWithPostgres("the month of all companies", () => {
   test("is asked for by tag, and status says who has it, who is late and why: exit 3 where some failed, 1 where late", async () => {
-    const fleet = await withWorker();
+    const fleet = await openFleet();
+    await fleet.nodes.register(worker);
     for (const name of ["acme", "beta", "gamma", "delta", "lost", "new"])
       await fleet.companies.put(name, {}, null, "UTC", name === "new" ? [] : ["monthly"]);
     const all = await run(fleet, ["package", "--month", month, "--tag", "monthly", "--json"]);
@@ -65,7 +62,8 @@ describeWithPostgres("the month of all companies", () => {
   });
 
   test("is refused with one line: a month that is none or to come, an unknown tag, no store, no worker", async () => {
-    const fleet = await withWorker();
+    const fleet = await openFleet();
+    await fleet.nodes.register(worker);
     await fleet.companies.put("acme", {}, null, "UTC", ["monthly"]);
     const refusals = await Promise.all([
       run(fleet, ["package"]),
