@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { dayMs } from "../../src/base/clock.ts";
 import type { RunSummary } from "../../src/sync/context/run-summary.ts";
 import {
@@ -24,8 +24,6 @@ const ofNight = (day: number): SyncOptions => ({
 function nightly(company: Company, day: number, options: SyncOptions = {}): Promise<RunSummary> {
   return sync(company, { ...ofNight(day), ...options });
 }
-
-const afterFirstNight = () => aMirroredCompany({}, ofNight(0));
 
 /** Notes and lines that no preview shows, stock that no list shows, and CRM events. Returns how many records. */
 function hideEdits(company: Company): number {
@@ -61,29 +59,27 @@ test("I11: changes that no list shows are found the next night, also where a clo
   expectEqual(company);
 });
 
-describe("the scrub comes last", () => {
-  // Fault: process | a run is stopped by a signal or a limit in the middle of a scrub | the run's signal | what was read is not read again; the next run is not resumed
-  test("a limit, a signal or a kill in it loses nothing: nothing is left in the queue, and the next run is not resumed, and makes the scrub", async () => {
-    const company = await afterFirstNight();
-    const cut = await nightly(company, 1, { mostRequests: listRequests(company) + 15 });
-    expect(cut.outcome).toBe("stopped");
-    expect(cut.scrub?.left).toBeGreaterThan(0);
-    expect(queued(company)).toBe(0);
-    const stop = new AbortController();
-    const onListed = async (_: unknown, isBeforeScrub: boolean) => {
-      if (isBeforeScrub) stop.abort();
-    };
-    const interrupted = await nightly(company, 1.01, { signal: stop.signal, onListed });
-    expect(interrupted).toMatchObject({ outcome: "interrupted", resumed: false, scrub: { read: 0 } });
-    expect(queued(company)).toBe(0);
-    const last = await nightly(company, 1.02);
-    expect(last).toMatchObject({ outcome: "complete", resumed: false, scrub: { left: 0 } });
-    expect(outcomes(company)).toEqual(["complete", "stopped", "interrupted", "complete"]);
-    await expect(nightly(company, 2, { onListed: dies })).rejects.toThrow("killed");
-    const next = await nightly(company, 2.01);
-    expect(next).toMatchObject({ outcome: "complete", resumed: false, scrub: { left: 0 } });
-    expect(next.scrub?.read).toBeGreaterThan(0);
-  });
+// Fault: process | a run is stopped by a signal or a limit in the middle of a scrub | the run's signal | what was read is not read again; the next run is not resumed
+test("a limit, a signal or a kill in the scrub, which comes last, loses nothing: nothing is left in the queue, and the next run is not resumed, and makes the scrub", async () => {
+  const company = await aMirroredCompany({}, ofNight(0));
+  const cut = await nightly(company, 1, { mostRequests: listRequests(company) + 15 });
+  expect(cut.outcome).toBe("stopped");
+  expect(cut.scrub?.left).toBeGreaterThan(0);
+  expect(queued(company)).toBe(0);
+  const stop = new AbortController();
+  const onListed = async (_: unknown, isBeforeScrub: boolean) => {
+    if (isBeforeScrub) stop.abort();
+  };
+  const interrupted = await nightly(company, 1.01, { signal: stop.signal, onListed });
+  expect(interrupted).toMatchObject({ outcome: "interrupted", resumed: false, scrub: { read: 0 } });
+  expect(queued(company)).toBe(0);
+  const last = await nightly(company, 1.02);
+  expect(last).toMatchObject({ outcome: "complete", resumed: false, scrub: { left: 0 } });
+  expect(outcomes(company)).toEqual(["complete", "stopped", "interrupted", "complete"]);
+  await expect(nightly(company, 2, { onListed: dies })).rejects.toThrow("killed");
+  const next = await nightly(company, 2.01);
+  expect(next).toMatchObject({ outcome: "complete", resumed: false, scrub: { left: 0 } });
+  expect(next.scrub?.read).toBeGreaterThan(0);
 });
 
 function listRequests(company: Company): number {

@@ -223,14 +223,11 @@ describe("a key file", () => {
     expect(openPendingKey(hook).store("key")).toContain("EISDIR");
   });
 
-  test("gets the key of a finished draft, and the draft is gone", () => {
+  test("gets the key of a finished draft, or one that is stored, for its owner only, whatever the draft was before", () => {
     writeFileSync(draft, "new-one\n");
     expect(readPendingKey(hook)).toBe("new-one");
     storePendingKey(hook);
     expect([readKey(hook), existsSync(draft)]).toEqual(["new-one", false]);
-  });
-
-  test("gets a key that is stored, for its owner only, whatever the draft was before", () => {
     writeFileSync(draft, "left over", { mode: 0o644 });
     expect(openPendingKey(hook).store("key")).toBeNull();
     expect([readKey(hook), existsSync(draft), statSync(hook).mode & 0o777]).toEqual(["key", false, 0o600]);

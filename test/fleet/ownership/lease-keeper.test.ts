@@ -107,7 +107,7 @@ describe("an ownership", () => {
     expect([acme.isHeld(), again.isHeld()]).toEqual([false, true]);
   });
 
-  test("lasts from before its statement was sent: an answer that comes too late renews nothing", async () => {
+  test("lasts from before its statement was sent: an answer that comes too late renews nothing, and a claim that is answered too late is none", async () => {
     const { owners, pass, claim } = aNode();
     const acme = await claim("acme");
     await pass(renewEveryMs - 10);
@@ -115,14 +115,11 @@ describe("an ownership", () => {
     await pass(3 * heldMs);
     expect(acme.isHeld()).toBe(false);
     expect(acme.endedBecause).toBe("it was not renewed in time");
-  });
-
-  test("whose claim was answered too late is none", async () => {
-    const { owners, claim, pass } = aNode();
-    owners.answerMs = heldMs + 1;
-    const acme = await claim("acme");
-    await pass(heldMs);
-    expect([acme.isHeld(), owners.renewals]).toEqual([false, []]);
+    const other = aNode();
+    other.owners.answerMs = heldMs + 1;
+    const late = await other.claim("acme");
+    await other.pass(heldMs);
+    expect([late.isHeld(), other.owners.renewals]).toEqual([false, []]);
   });
 
   test("survives a Postgres that was away for a while, and never answered a renewal", async () => {
