@@ -26,12 +26,15 @@ function init({ cwd, sandbox }: Setup, args: readonly string[], parts: Invocatio
 const textOf = ({ cwd }: Setup, file: string) => readFileSync(path.join(cwd, file), "utf8");
 const modeOf = ({ cwd }: Setup, file: string) => (statSync(path.join(cwd, file)).mode & 0o777).toString(8);
 
+const acme = ["--token-env", "TOKEN", "--company", "acme"];
+
 describe("from options alone", () => {
   test("writes a commented config that check and sync take as it is, and the schema that it names", async () => {
     const setup = await setUp();
-    const { code, stdout } = await init(setup, ["--token-env", "TOKEN", "--company", "acme", "--no-input"]);
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/config\.yaml is written, for ".+"\n[^]*next: fintoro-mirror sync\n$/);
+    const stdout = expect.stringMatching(
+      /config\.yaml is written, for ".+"\n[^]*next: fintoro-mirror sync\n$/,
+    );
+    expect(await init(setup, [...acme, "--no-input"])).toMatchObject({ code: 0, stdout });
     expect(textOf(setup, "config.yaml")).toMatch(/^base_url: http:\/\/127[^]*# auto: 30m, or 5m/m);
     expect(JSON.parse(textOf(setup, "config.schema.json"))).toMatchObject({ title: "fintoro-mirror config" });
     const there = { cwd: setup.cwd, env: { TOKEN: setup.sandbox.token } };
@@ -114,8 +117,7 @@ describe("at a terminal", () => {
 
   test("writes nothing before the last question is answered, and gives up after three tokens that are refused", async () => {
     const setup = await setUp();
-    const args = ["--token-env", "TOKEN", "--company", "acme"];
-    await init(setup, args, answering([undefined, "", [], []]));
+    await init(setup, acme, answering([undefined, "", [], []]));
     const wrong = answering(["file", "wrong-1", "file", "wrong-2", "file", "wrong-3"]);
     expect((await init(setup, [], wrong)).code).toBe(4);
     expect(readdirSync(setup.cwd)).toEqual([]);
@@ -126,12 +128,11 @@ describe("at a terminal", () => {
     const usual = [undefined, "", [], [], "cron"];
     const none = '[ "$1" = - ] || { echo no crontab for me >&2; exit 1; }';
     const { calls, input, ...env } = fakeTool("crontab", `${none}; cat > "$(dirname "$0")/input"`);
-    const args = ["--token-env", "TOKEN", "--company", "acme"];
-    const no = await init(setup, args, { ...answering([...usual, false]), env });
-    expect(no.code).toBe(0);
-    expect(no.stderr).toMatch(/15 2 \* \* \* .* sync --quiet --config /);
+    const stderr = expect.stringMatching(/15 2 \* \* \* .* sync --quiet --config /) as string;
+    const no = await init(setup, acme, { ...answering([...usual, false]), env });
+    expect(no).toMatchObject({ code: 0, stderr });
     expect(calls()).toEqual([]);
-    expect((await init(setup, [...args, "--force"], { ...answering([...usual, true]), env })).code).toBe(0);
+    expect((await init(setup, [...acme, "--force"], { ...answering([...usual, true]), env })).code).toBe(0);
     expect(calls()).toEqual(["-l", "-"]);
     expect(input()).toMatch(
       /^15 2 \* \* \* \S*node\S* --disable-sigusr1 \S+main\.\S+ sync --quiet --config \S+\n$/,
@@ -147,8 +148,8 @@ describe("at a terminal", () => {
       "crontab",
       `if [ "$1" = - ]; then cat > "$(dirname "$0")/input"; else printf '${before}\\n'; fi`,
     );
-    const args = ["--token-env", "TOKEN", "--company", "acme", "--schedule", "30 0 4 * * 1"];
-    expect((await init(setup, [...args, "--no-input", "--install", "cron"], { env: { PATH } })).code).toBe(0);
+    const args = [...acme, "--schedule", "30 0 4 * * 1", "--no-input", "--install", "cron"];
+    expect((await init(setup, args, { env: { PATH } })).code).toBe(0);
     const lines = input().split("\n");
     expect(lines).toEqual([...others, expect.stringMatching(/^0 4 \* \* 1 \S*node/), ""]);
   });
@@ -157,9 +158,8 @@ describe("at a terminal", () => {
   test("a crontab that cannot be read is not replaced: the config stays, the reason is shown, exit 1", async () => {
     const setup = await setUp();
     const { PATH, calls } = fakeTool("crontab", "echo not allowed >&2; exit 1");
-    const args = ["--token-env", "TOKEN", "--company", "acme", "--no-input", "--install", "cron"];
-    const { code, stderr } = await init(setup, args, { env: { PATH } });
-    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining("not allowed") });
+    const failed = await init(setup, [...acme, "--no-input", "--install", "cron"], { env: { PATH } });
+    expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining("not allowed") });
     expect(calls()).toEqual(["-l"]);
     expect(path.join(setup.cwd, "config.yaml")).toSatisfy(existsSync);
   });

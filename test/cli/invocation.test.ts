@@ -44,8 +44,7 @@ describe("an error", () => {
       await output.json({ outcome: "partial" });
       throw lacking;
     });
-    expect(code).toBe(2);
-    expect(jsonLines(stdout)).toEqual([{ outcome: "partial" }]);
+    expect([code, jsonLines(stdout)]).toEqual([2, [{ outcome: "partial" }]]);
   });
 
   test("of the service names the request it can be traced by", async () => {
@@ -75,9 +74,8 @@ describe("an error", () => {
 
   test("in the arguments is printed before anything runs, as they ask for it", async () => {
     const { code, stdout, stderr } = await invoke("atc", "--json").run();
-    expect(code).toBe(2);
     const error = { kind: "usage", message: expect.stringContaining("act") as string };
-    expect(jsonLines(stdout)).toMatchObject([{ error }]);
+    expect([code, jsonLines(stdout)]).toMatchObject([2, [{ error }]]);
     expect(jsonLines(stderr)).toHaveLength(1);
     for (const flags of [["--log-format", "pretty"], ["--log-format=pretty"]]) {
       const pretty = await invoke("atc", ...flags).run();
@@ -210,9 +208,8 @@ describe("a reader of stdout that goes away", () => {
 
   test("is told from a full disk, which loses what was asked for: exit 10", async () => {
     const { code, stderr } = await runAct(["act"], writeFive, { stdout: leavingReader("ENOSPC") });
-    expect(code).toBe(10);
     const msg = "stdout cannot be written: write ENOSPC";
-    expect(jsonLines(stderr)).toMatchObject([{ level: "error", msg }]);
+    expect([code, jsonLines(stderr)]).toMatchObject([10, [{ level: "error", msg }]]);
   });
 });
 
