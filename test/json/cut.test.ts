@@ -1,5 +1,5 @@
-import { describe, expect, test } from "vitest";
-import { cutArray, cutList, cutObject, isEmptyObject, valueOf } from "../../src/json/cut.ts";
+import { describe, expect, test, vi } from "vitest";
+import { cutArray, cutList, cutObject, idOf, isEmptyObject, valueOf } from "../../src/json/cut.ts";
 import { NumberLiteral } from "../../src/json/literal.ts";
 import { describeCharacter, maxDepth } from "../../src/json/scan.ts";
 import { errorOf } from "../support/errors.ts";
@@ -7,6 +7,7 @@ import { errorOf } from "../support/errors.ts";
 const bytes = (text: string) => Buffer.from(text);
 const textsOf = (slices: Iterable<{ slice: Buffer }>) => [...slices].map(({ slice }) => slice.toString());
 
+const controlled = '{"paginator":{"a":"\u0007"},"data":[]}';
 const deep = (levels: number) => Buffer.from("[".repeat(levels) + "]".repeat(levels));
 
 describe("a list answer", () => {
@@ -50,13 +51,7 @@ describe("a list answer", () => {
     ["a comma before the end of the document", '{"data":[],}', 11, "a key", '"}"'],
     ["no colon", '{"data" []}', 8, '":"', '"["'],
     ["a key with a broken escape", '{"da\\xta":[]}', 1, "a well formed key", '"""'],
-    [
-      "a control character in the paginator",
-      '{"paginator":{"a":"\u0007"},"data":[]}',
-      18,
-      "a well-formed string",
-      '"',
-    ],
+    ["a control character in the paginator", controlled, 18, "a well-formed string", '"'],
   ])("with %s is refused with the place and what was expected there", (_, text, at, expected, found) => {
     const error = errorOf(() => cutList(bytes(text)));
     expect(error).toMatchObject({ kind: "protocol", retryable: true });
@@ -85,6 +80,42 @@ describe("a list answer", () => {
     expect(records).toHaveLength(100_000);
     expect(textsOf(records.slice(-1))).toEqual(['{"id":99999}']);
     expect(records[54_321]?.id).toBe("54321");
+  });
+});
+
+/** Both ways to it: of a record on its own, and of the same record in a list. */
+function idsOf(record: string): (string | null)[] {
+  const { records } = cutList(bytes(`{"data":[${record}]}`));
+  return [idOf(bytes(record)), ...records.map(({ id }) => id)];
+}
+
+/** What is found where the JSON is whole, `any-bytes.test.ts` compares with the engine. */
+describe("the id of a record", () => {
+  test.each([
+    ["followed by what is no JSON", '{"id":17!}'],
+    ["no JSON", '{"id":017}'],
+    ["longer than any integer of 64 bits", '{"id":123456789012345678901}'],
+    ["not its key, and a key of as many characters is", '{"a":"id","12":5}'],
+    ["of a text of an integer", '"5"'],
+  ])("is null when %s", (_, record) => {
+    expect(idsOf(record)).toEqual([null, null]);
+  });
+
+  test("is that of its own record, and no integer at the beginning of the answer", () => {
+    const { records } = cutList(bytes('{"data":[{"id":1},{"name":"a"},{"id":3}]}'));
+    expect([...records].map(({ id }) => id)).toEqual(["1", null, "3"]);
+    expect([...cutArray(bytes('["7",{"a":1}]'))].map(({ id }) => id)).toEqual([null, null]);
+  });
+
+  test("is found without parsing a key, unless one may be it in escapes", () => {
+    const native = vi.spyOn(JSON, "parse");
+    const record = bytes('{"name":"a","currency":"EUR","id":1}');
+    expect([idOf(record), native.mock.calls]).toEqual(["1", []]);
+    native.mockRestore();
+  });
+
+  test("of half a record is not guessed", () => {
+    expect(errorOf(() => idOf(bytes('{"id":17,"na'))).kind).toBe("protocol");
   });
 });
 

