@@ -64,6 +64,10 @@ function fill(db: Db, documents: readonly Document[]): void {
   }
 }
 
+function answerOf(db: Db, question: string, parameters: object = {}): unknown[] {
+  return db.prepare(questions.find(({ name }) => name === question)?.sql ?? "").all(parameters);
+}
+
 const totals = (rows: readonly re.Row[], ...columns: readonly string[]) =>
   re.sum(rows.flatMap((row) => columns.map((column) => re.cents(row[column]))));
 
@@ -143,7 +147,6 @@ describe("for any documents", () => {
   test("a sum in EUR is null, never a partial sum, if the rate of one document is unknown", () => {
     const db = emptySummary();
     fill(db, [plain, plain]);
-    db.exec("INSERT INTO currencies (id, symbol) VALUES (2, 'CZK')");
     db.exec("UPDATE invoices SET currency_id = 2");
     db.exec("UPDATE invoices SET currency_rate = NULL, to_be_paid = 1 WHERE id = 1");
     const unknown = {
@@ -159,12 +162,10 @@ describe("for any documents", () => {
   test("an answer in EUR over several currencies is null, never a partial sum, if the rate of one document is unknown", () => {
     const db = emptySummary();
     fill(db, [plain, plain]);
-    db.exec("INSERT INTO currencies (id, symbol) VALUES (2, 'CZK')");
     db.exec("UPDATE invoices SET currency_id = 2, currency_rate = NULL WHERE id = 1");
-    const answer = (question: string, parameters: object) =>
-      db.prepare(questions.find(({ name }) => name === question)?.sql ?? "").all(parameters);
-    expect(answer("best_clients", {})).toMatchObject([{ invoices: 2, revenue_eur: null }]);
-    expect(answer("vat_of_month", { month: "2026-02" })).toMatchObject([{ documents: 2, vat_eur: null }]);
+    expect(answerOf(db, "best_clients")).toMatchObject([{ invoices: 2, revenue_eur: null }]);
+    const vat = answerOf(db, "vat_of_month", { month: "2026-02" });
+    expect(vat).toMatchObject([{ documents: 2, vat_eur: null }]);
   });
 
   test("what sells best counts what was sold less what credit notes took back, and no advance", () => {
@@ -179,8 +180,7 @@ describe("for any documents", () => {
         VALUES (5, '2026-03-02', 1, 1, -0.4, -0.49);
       INSERT INTO credit_note_items (credit_note_id, position, price_list_item_id, quantity, unit_price, total, total_with_vat)
         VALUES (5, 0, 7, 4, -0.1, -0.4, -0.49)`);
-    const { sql = "" } = questions.find(({ name }) => name === "best_items") ?? {};
-    const sold = db.prepare(sql).all({ from_day: "2026-01-01" });
+    const sold = answerOf(db, "best_items", { from_day: "2026-01-01" });
     expect(sold).toMatchObject([{ quantity: 6, revenue_eur: 0.6 }]);
   });
 
@@ -197,8 +197,8 @@ describe("for any documents", () => {
     const db = emptySummary();
     fill(db, [plain]);
     db.exec("UPDATE invoices SET client_name = 'Ann'");
-    const { sql = "" } = questions.find(({ name }) => name === "documents_of_client") ?? {};
-    expect(db.prepare(sql).all({ client: "ann" })).toMatchObject([{ client_name: "Ann", currency: "EUR" }]);
+    const issued = answerOf(db, "documents_of_client", { client: "ann" });
+    expect(issued).toMatchObject([{ client_name: "Ann", currency: "EUR" }]);
   });
 
   test("a document in EUR whose detail is not read yet has no rate, and counts with 1", () => {
@@ -210,12 +210,14 @@ describe("for any documents", () => {
     const owed = { to_be_paid: 1, to_be_paid_eur: 1 };
     expect(rowsOf(db, "SELECT * FROM v_receivables")).toMatchObject([owed]);
   });
+
   test("a paid proforma whose payments are not read yet is not called unpaid", () => {
     const db = emptySummary();
     db.exec("INSERT INTO proformas (id, total_with_vat, to_be_paid) VALUES (1, 246, 0), (2, 246, 246)");
     const rows = rowsOf(db, "SELECT settlement FROM v_proformas ORDER BY proforma_id");
     expect(rows.map(({ settlement }) => settlement)).toEqual([null, "not paid"]);
   });
+
   test("a credit note whose detail is not read yet is not judged for electronic invoices", () => {
     const db = emptySummary();
     const today = "(SELECT value FROM _about WHERE subject = 'report' AND fact = 'report_date')";

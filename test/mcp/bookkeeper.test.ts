@@ -9,7 +9,6 @@ import { temporaryFolder } from "../support/program/cli.ts";
  * Gama is billed in CZK, 25 for a euro, without VAT. FA2026007 will not be paid; FA2026008 is the receipt of an advance.
  */
 const books = `
-  INSERT INTO currencies (id, symbol) VALUES (2, 'CZK');
   INSERT INTO payment_methods (id, name) VALUES (1, 'transfer'), (2, 'cash');
   INSERT INTO clients (id, name, city) VALUES (1, 'Alfa', 'Nitra'), (2, 'Beta', 'Martin'), (3, 'Gama', 'Brno'), (4, 'Delta', 'Nitra');
   INSERT INTO numerical_series (id, document_type, name, pattern) VALUES (1, 'invoice', 'Invoices', 'FA(RRRR)(CCC)');

@@ -143,34 +143,26 @@ function clientBalance(books: Books): Row[] {
 }
 
 function clientSummary(books: Books): Row[] {
-  const sold = b.groups(b.billsOf(books), (json) => [json["clientId"], b.currencyOf(books, json)]);
-  const rows = sold.map(([[, currency = ""], all]) => {
+  const rowOf = (client: Row, currency: string | null, all: readonly Dict[]): Row => {
     const owed = all.filter((json) => b.isInvoice(json) && b.isOpen(json));
     const late = owed.filter((json) => b.overdueDays(json, books) > 0);
+    const dates = all.map((json) => json["issueDate"]);
     return {
-      ...b.clientOf(books, all),
+      ...client,
       currency,
       ...earned(books, all),
       ...added("to_be_paid", owed, "toBePaid"),
       ...added("overdue", late, "toBePaid"),
-      first_issue_date: re.least(all.map((json) => json["issueDate"])),
-      last_issue_date: re.most(all.map((json) => json["issueDate"])),
+      first_issue_date: all.length === 0 ? null : re.least(dates),
+      last_issue_date: all.length === 0 ? null : re.most(dates),
     };
-  });
+  };
+  const sold = b.groups(b.billsOf(books), (json) => [json["clientId"], b.currencyOf(books, json)]);
   const buyers = new Set<unknown>(b.billsOf(books).map((json) => json["clientId"]));
   const idle = re.of(books.records, "clients").filter(({ id }) => !buyers.has(id));
   return [
-    ...rows,
-    ...idle.map(({ id, name }) => ({
-      client_id: id as number,
-      client_name: name as string,
-      currency: null,
-      ...earned(books, []),
-      ...b.sums("to_be_paid", []),
-      ...b.sums("overdue", []),
-      first_issue_date: null,
-      last_issue_date: null,
-    })),
+    ...sold.map(([[, currency = ""], all]) => rowOf(b.clientOf(books, all), currency, all)),
+    ...idle.map(({ id, name }) => rowOf({ client_id: id as number, client_name: name as string }, null, [])),
   ];
 }
 

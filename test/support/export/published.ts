@@ -111,7 +111,7 @@ export function reading(file: string): Db {
   return db;
 }
 
-/** An empty report in memory with the real tables and views. */
+/** A report in memory with the real tables and views, and nothing in them but two currencies. */
 export function emptySummary(): Db {
   const db = openDatabase(":memory:");
   onTestFinished(() => void db.close());
@@ -120,7 +120,7 @@ export function emptySummary(): Db {
   db.exec("CREATE TABLE _about (subject TEXT, fact TEXT, value TEXT)");
   db.exec("INSERT INTO _about VALUES ('report', 'report_date', '2026-11-20')");
   for (const view of views) createView(db, "main", view);
-  db.exec("INSERT INTO currencies (id, symbol) VALUES (1, 'EUR')");
+  db.exec("INSERT INTO currencies (id, symbol) VALUES (1, 'EUR'), (2, 'CZK')");
   return db;
 }
 
