@@ -1,8 +1,6 @@
-import { readFileSync } from "node:fs";
-import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { faultAreas, readFaults, renderFaults } from "./fault-matrix.ts";
-import { projectFolder, readProject } from "./read-source.ts";
+import { projectText, readProject } from "./read-source.ts";
 
 const leastRows = 70;
 const { faults, complaints: wrong } = readFaults(readProject(["test"]));
@@ -13,8 +11,7 @@ describe("the fault matrix", () => {
   });
 
   test("is what the tags in the tests say: `npm run faults` writes it", () => {
-    const page = readFileSync(path.join(projectFolder, "test/FAULTS.md"), "utf8");
-    expect(page).toBe(renderFaults(faults));
+    expect(projectText("test/FAULTS.md")).toBe(renderFaults(faults));
   });
 
   test("covers every area", () => {

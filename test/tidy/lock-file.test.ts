@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { projectText } from "./read-source.ts";
 
 interface Package {
   readonly version?: string;
@@ -9,9 +9,8 @@ interface Package {
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
-const { packages } = JSON.parse(
-  readFileSync(new URL("../../package-lock.json", import.meta.url), "utf8"),
-) as { readonly packages: Readonly<Record<string, Package>> };
+type Lock = Readonly<Record<"packages", Readonly<Record<string, Package>>>>;
+const { packages } = JSON.parse(projectText("package-lock.json")) as Lock;
 
 test("the lock file holds every platform's packages, so that `npm ci` works on a fresh machine", () => {
   expect(Object.keys(packages).length).toBeGreaterThan(50);

@@ -24,6 +24,10 @@ export interface Source {
 
 export const projectFolder = fileURLToPath(new URL("../..", import.meta.url));
 
+export function projectText(file: string): string {
+  return readFileSync(path.join(projectFolder, file), "utf8");
+}
+
 /** Every TypeScript file below the folders, and the JavaScript of bin. */
 export function readProject(folders: readonly string[]): Source[] {
   return folders.flatMap((folder) =>
@@ -32,7 +36,7 @@ export function readProject(folders: readonly string[]): Source[] {
       .map((entry) =>
         path.relative(projectFolder, path.join(entry.parentPath, entry.name)).replaceAll("\\", "/"),
       )
-      .map((file) => readSource(file, readFileSync(path.join(projectFolder, file), "utf8"))),
+      .map((file) => readSource(file, projectText(file))),
   );
 }
 

@@ -1,10 +1,8 @@
-import { readFileSync } from "node:fs";
-import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { testTitles } from "./fault-matrix.ts";
-import { projectFolder, readProject } from "./read-source.ts";
+import { projectText, readProject } from "./read-source.ts";
 
-const page = readFileSync(path.join(projectFolder, "SECURITY.md"), "utf8");
+const page = projectText("SECURITY.md");
 const titles = new Map(readProject(["test"]).map((source) => [source.path, testTitles(source)]));
 const named = [...page.matchAll(/^ {2}- `(test\/[\w./-]+\.ts)`: `(.+)`$/gm)];
 /** Everything between the assets and what is not protected. */

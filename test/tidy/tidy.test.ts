@@ -1,5 +1,3 @@
-import { readFileSync } from "node:fs";
-import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { declaration } from "../../connectors/fintoro/declaration.ts";
 import {
@@ -23,11 +21,12 @@ import {
 import { sizeOf, type Size } from "./size.ts";
 import { documented, speaksPlainly } from "./vocabulary.ts";
 import { cleanText, wellNamed } from "./code-rules.ts";
-import { projectFolder, readProject, type Source } from "./read-source.ts";
+import { projectText, readProject, type Complaints, type Source } from "./read-source.ts";
 
 const sources = readProject(["src", "connectors", "test", "bin"]);
 const present = new Set(sources.map((source) => source.path));
 const product = sources.filter(({ path: file }) => /^(?:src|connectors)\//.test(file));
+const besidesRules = sources.filter((source) => !source.path.startsWith("test/tidy/"));
 /** Each only goes down: a feature pays for itself by what it removes. */
 const most: Size = {
   lines: 61_674,
@@ -39,6 +38,7 @@ const most: Size = {
 };
 /** Tables whose names are ordinary words of the code, too. */
 const plainWords = new Set(["company", "units", "languages", "currencies", "orders", "countries", "banks"]);
+const tables = new Set(declaration.resources.map(({ name }) => name).filter((one) => !plainWords.has(one)));
 /** Entry points, and what a connector declares one by one. */
 const mayBeShort = ({ path: file }: Source) =>
   /^connectors\/\w+\/(?:resources|operations|report|client)\//.test(file) ||
@@ -55,19 +55,21 @@ test("the whole project was looked at", () => {
     expect(size, what).toBeGreaterThan(0.7 * most[what as keyof Size]);
 });
 
+test.each<[string, readonly Source[], (source: Source) => Complaints]>([
+  ["imports point one way", sources, pointsDown],
+  ["only the composition root knows a connector", sources, knowsNoConnector],
+  ["a connector knows contract and base, a sandbox no code of the engine", sources, connectorKeepsToItself],
+  ["the engine names no table of a connector", sources, (source) => namesNoTable(source, tables)],
+  ["SQL on own tables stands in src/state", product, ownSqlInItsPlace],
+  ["nothing is silenced, skipped, left for later or exported without a name", sources, cleanText],
+  ["folders and files say what they are about", sources, wellNamed],
+  ["files, identifiers and comments speak the language of the glossary", besidesRules, speaksPlainly],
+  ["every exported function and class says what it does", product, documented],
+])("%s", (_, files, rule) => {
+  expect(files.flatMap(rule)).toEqual([]);
+});
+
 describe("layers", () => {
-  test("imports point one way", () => {
-    expect(sources.flatMap(pointsDown)).toEqual([]);
-  });
-
-  test("only the composition root knows a connector", () => {
-    expect(sources.flatMap(knowsNoConnector)).toEqual([]);
-  });
-
-  test("a connector knows the contract and the base; a sandbox shares no code with the engine", () => {
-    expect(sources.flatMap(connectorKeepsToItself)).toEqual([]);
-  });
-
   test("one library, one folder", () => {
     expect(sources.flatMap(libraryInItsFolder)).toEqual([]);
   });
@@ -78,17 +80,6 @@ describe("layers", () => {
 
   test("no folder is imported by what it imports", () => {
     expect(folderCircles(product)).toEqual([]);
-  });
-
-  test("the engine names no table of a connector", () => {
-    const tables = new Set(
-      declaration.resources.map(({ name }) => name).filter((one) => !plainWords.has(one)),
-    );
-    expect(sources.flatMap((source) => namesNoTable(source, tables))).toEqual([]);
-  });
-
-  test("SQL on own tables stands in src/state", () => {
-    expect(product.flatMap(ownSqlInItsPlace)).toEqual([]);
   });
 });
 
@@ -113,26 +104,18 @@ describe("folders", () => {
   });
 });
 
-describe("code rules", () => {
+describe("settings", () => {
   test("the tests that vitest.config.ts names are there", () => {
-    const config = readFileSync(path.join(projectFolder, "vitest.config.ts"), "utf8");
+    const config = projectText("vitest.config.ts");
     const names = config.matchAll(/"(?!vitest\/)(?:test\/)?([\w-]+(?:\/[\w-]+)+)(?:\.test\.ts)?"/g);
     const files = [...names].map(([, name]) => `test/${name}.test.ts`);
     expect(files).toContain("test/crash/points.test.ts");
     expect(files.filter((file) => !present.has(file))).toEqual([]);
   });
 
-  test("nothing is silenced, skipped, left for later or exported without a name", () => {
-    expect(sources.flatMap(cleanText)).toEqual([]);
-  });
-
-  test("folders and files say what they are about", () => {
-    expect(sources.flatMap(wellNamed)).toEqual([]);
-  });
-
   test("the linter's bar stays where it is", () => {
-    const config = readFileSync(path.join(projectFolder, ".oxlintrc.json"), "utf8");
-    const { categories, rules, overrides } = JSON.parse(config) as Record<string, unknown>;
+    const config = JSON.parse(projectText(".oxlintrc.json")) as Record<string, unknown>;
+    const { categories, rules, overrides } = config;
     expect(categories).toEqual({ correctness: "error", suspicious: "error", perf: "error" });
     expect(rules).toEqual({
       "max-lines": ["error", { max: 400 }],
@@ -151,13 +134,5 @@ describe("code rules", () => {
       "prefer-const": "error",
     });
     expect(overrides).toEqual([{ files: ["test/**/*.ts"], rules: { "max-lines-per-function": "off" } }]);
-  });
-
-  test("files, identifiers and comments speak the language of the glossary", () => {
-    expect(sources.filter((one) => !one.path.startsWith("test/tidy/")).flatMap(speaksPlainly)).toEqual([]);
-  });
-
-  test("every exported function and class says what it does", () => {
-    expect(product.flatMap(documented)).toEqual([]);
   });
 });
