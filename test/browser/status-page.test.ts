@@ -107,7 +107,7 @@ describe("in a browser, a page", () => {
     await page.emulateMedia({ colorScheme: "dark" });
     await page.setViewportSize({ width: 360, height: 800 });
     expect(await judge(page, `${name}-dark-phone`, rulesOfDarkPhones)).toEqual([]);
-    expect(await page.evaluate("globalThis.wasRun === undefined")).toBe(true);
+    expect(await page.evaluate("globalThis.wasRun")).toBeUndefined();
     expect(wrong.splice(0)).toEqual([]);
   });
 

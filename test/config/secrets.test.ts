@@ -229,7 +229,7 @@ describe("the token of the pages", () => {
   ])("%s opens no page, and is named", (value, message) => {
     const { config, warnings } = load(withToken(value), { env: { TOKEN: "t", SHORT: "short" } });
     expect(warnings).toEqual([`config.yaml:4:22: serve.page_token: ${message}`]);
-    expect(servedPageToken(config, true)?.secret.known).toBe(false);
+    expect(servedPageToken(config, true)).toMatchObject({ secret: { known: false } });
   });
 
   test("that stands in the file itself and is short is a mistake", () => {
