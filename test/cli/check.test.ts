@@ -8,6 +8,7 @@ import { everyNameLeadsTo } from "../support/http/names.ts";
 import { openSandbox } from "../support/sandbox/sandbox.ts";
 import { openSink } from "../support/sandbox/webhook-sink.ts";
 import { jsonLines, runCommand, temporaryFolder } from "../support/program/cli.ts";
+import { jumpingClock } from "../support/terminal/terminal.ts";
 import {
   checkBaseUrl,
   checkDataDir,
@@ -66,6 +67,13 @@ describe("check", () => {
     const { code, checks } = await checksIn(temporaryFolder({ "config.yaml": config }));
     const warned = { status: "warn", detail: expect.stringContaining(detail) as string };
     expect([code, checks.find(({ name }) => name === "resources")]).toMatchObject([0, warned]);
+  });
+
+  test("with --json says what it waits for", async () => {
+    const clock = jumpingClock(Date.now());
+    const cwd = folderFor(await openSandbox());
+    const { stderr } = await runCommand(["check", "--json"], { cwd, clock });
+    expect(stderr).toContain("acme: asking the service whose the token is");
   });
 
   // Fault: network | the name of a receiver leads to a private network, or to nothing | `check` | its row fails and says why; it is sent nothing

@@ -232,7 +232,10 @@ async function checkToken(scope: CompanyScope): Promise<Record<string, CheckResu
   try {
     await using service = connectService(context, scope, { attempts: 2, budget });
     const { transport, skew } = service;
-    const { name } = await askWhoami(transport, declaration, { signal: context.signal });
+    const { name } = await context.showing((show) => {
+      show(() => `${scope.company.name}: asking the service whose the token is`);
+      return askWhoami(transport, declaration, { signal: context.signal });
+    });
     // Whether the token may also write cannot be checked without writing; the mirror never needs it.
     const token = ok(`reads "${shortText(name)}"; reading is all a mirror needs`);
     const identity = await checkMirror(scope, transport, name);
