@@ -56,6 +56,8 @@ describe("export", () => {
     expect(stderr).toContain("the mirror is not complete");
     expect(stderr).toContain("tables without a date are exported whole: clients");
     expect(manifestIn(cwd, "export").files.map(({ rows }) => rows)).toEqual([2, 0]);
+    const history = await runCommand(["export", "invoices", "--company", "acme", "--history"], { cwd });
+    expect(history.stderr).toContain("the mirror is not complete");
   });
 
   test("warns of what a run by the config reads, not of what comes with records that it leaves out, and of tables asked for that it leaves out", async () => {

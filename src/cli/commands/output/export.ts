@@ -98,7 +98,7 @@ async function exportScope(
   };
   const { exported, uploaded } = await context.showing(makeFiles);
   const { undated, otherwiseRedacted } = exported;
-  if (!asked.history) warnIfIncomplete(scope, exported.completeness);
+  warnIfIncomplete(scope, exported.completeness);
   const unread = scope.declaration.resources.filter((one) => !scope.resources.includes(one));
   const leftOut = unread.map(({ name }) => name).filter((name) => asked.tables.includes(name));
   if (leftOut.length > 0)
