@@ -110,6 +110,22 @@ describe("status", () => {
       expect(await run(company, command), command).toEqual({ code: 10, stdout, stderr });
   });
 
+  // Fault: secrets | one company's token is missing | the environment of `sync` and `verify` of two companies | the other one is read, and compared; both exit with 3
+  test.each(["sync", "verify"])(
+    "%s names a company whose token is missing, does the other one, and exits with 3",
+    async (command) => {
+      const company = await twoMirrored();
+      const { token } = company.sandbox;
+      writeServeConfig(company, "", [
+        { name: "acme", token },
+        { name: "beta", token: '"${env:NOT_SET}"' },
+      ]);
+      const { code, stdout, stderr } = await runCommand([command], { cwd: company.folder });
+      expect([code, stdout]).toEqual([3, expect.stringContaining("acme: ")]);
+      expect(stderr).toContain("beta: companies.beta.token: the environment variable NOT_SET is not set");
+    },
+  );
+
   test("of a shard without companies says that there are none, and a quiet one prints its answer", async () => {
     const company = await mirrored();
     const none = await status(company, "--json", "--shard", "1/3");

@@ -65,10 +65,10 @@ export async function forEachCompany(
       await print(lines, outcome);
     } catch (thrown) {
       const error = firstThrown(thrown);
-      const isUsage = error instanceof MirrorError && error.kind === "usage";
-      if (scopes.length === 1 || signal.aborted || isUsage) throw error;
-      outcomes.push(outcomeOf(error));
       const failure = failureOf(error);
+      if (scopes.length === 1 || signal.aborted || failure.kind === "usage") throw error;
+      // A missing secret is the fault of its company alone, as it is for `sync`.
+      outcomes.push(failure.kind === "config" ? "partial" : outcomeOf(error));
       companies[name] = { ...failed, error: failure };
       log.error(`${name}: ${failure.message}`, { kind: failure.kind, hint: failure.hint ?? undefined });
     }
