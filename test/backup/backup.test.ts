@@ -121,6 +121,20 @@ describe("a backup", () => {
     expect((await run(company, ["backup"])).code).toBe(2);
   });
 
+  test("to another place than the config's is not taken for one of those that `serve` makes", async () => {
+    const company = await aMirrored();
+    writeServeConfig(company, `backup: { to: ${company.backups} }`);
+    const elsewhere = path.join(company.folder, "elsewhere");
+    writeFileSync(elsewhere, "");
+    expect((await run(company, ["backup", "--to", elsewhere])).code).toBe(10);
+    rmSync(elsewhere);
+    expect((await run(company, ["backup", "--to", elsewhere])).code).toBe(0);
+    const { code, stdout } = await run(company, ["status"]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining("backup: not made yet")]);
+    await backUp(company);
+    expect((await run(company, ["status"])).stdout).toContain("backup: written");
+  });
+
   // Fault: clock | a backup was made while the clock was years ahead | `backup --keep` and `restore` | the new one stays and is restored, the name in the future is warned of
   test("that is new stays and is the newest, also where an earlier one has a name in the future", async () => {
     const company = await aMirrored();

@@ -28,16 +28,17 @@ export function backupCompany(
   const to = addressOfBackups(scope, given);
   const keep = most ?? (given === undefined ? config.backup.keep : null);
   const keyPlaces = keys && config.backup.keys ? company.webhook.places : null;
-  return recorded(scope, backupStep, async () => {
+  // Elsewhere it stands for none of the config's, and is not asked for again.
+  const isElsewhere = config.backup.to !== null && to !== config.backup.to;
+  const make = async () => {
     const store = openStore(to, context, 0o600);
     const parts = { keyPlaces, store, contents: storeOfFiles(scope), keep, clock, version, signal };
-    const made = context.showing((show) => {
+    const { id, ids, manifest, removed } = await context.showing((show) => {
       show(() => `${company.name}: copying the mirror`);
       const onFile = (file: string, done: number) =>
         show(() => `${company.name}: storing file ${done + 1}: ${file}`);
       return makeBackup(company.name, files, { ...parts, onFile });
     });
-    const { id, ids, manifest, removed } = await made;
     warnOfFuture(scope, ids);
     const { seq, taken_at } = manifest;
     const bytes = manifest.files.reduce((sum, { size_bytes: size }) => sum + size, 0);
@@ -48,7 +49,8 @@ export function backupCompany(
       document: { outcome: "written", ...facts },
       lines: [`${company.name}: backup ${id} written to ${to} (${formatSize(bytes)})${gone}`],
     };
-  });
+  };
+  return isElsewhere ? make() : recorded(scope, backupStep, make);
 }
 
 /** Where backups are, as the command line or else the config says. Throws MirrorError `usage` where neither does. */
