@@ -1,4 +1,4 @@
-import { codeOf, messageOf, MirrorError } from "../base/errors.ts";
+import { codeOf, messageOf, MirrorError, systemProblem } from "../base/errors.ts";
 import { onceFor } from "../base/once-for.ts";
 import { createRedactor } from "../base/secret.ts";
 import { terminalText } from "../base/terminal-text.ts";
@@ -121,7 +121,9 @@ const reasons: Readonly<Record<string, string>> = {
 export function networkErrorOf(error: unknown, request: BrokenRequest, safeText: SafeText): MirrorError {
   const { where, requestId } = request;
   const code = codeOf(error);
-  const why = reasons[code] ?? safeText(messageOf(error));
+  // Of this machine, not of the network.
+  const local = /^E[MN]FILE$/.test(code) ? systemProblem(error) : null;
+  const why = local?.reason ?? reasons[code] ?? safeText(messageOf(error));
   const cause = Object.assign(new Error(why), { code });
   const broken = { requestId, cause };
   if (error instanceof BodyError)
@@ -144,17 +146,15 @@ export function networkErrorOf(error: unknown, request: BrokenRequest, safeText:
       hint: "check the clock of this machine, base_url and the trusted certificates (NODE_EXTRA_CA_CERTS)",
     });
   const isParser = error instanceof Error && error.name === "HTTPParserError";
-  if (isParser || code.startsWith("HPE_") || code === "UND_ERR_HEADERS_OVERFLOW")
-    return new ProtocolError(`${where}: the answer is not proper HTTP: ${why}`, {
-      ...broken,
-      retryable: true,
-    });
+  if (isParser || code.startsWith("HPE_") || code === "UND_ERR_HEADERS_OVERFLOW") {
+    const options = { ...broken, retryable: true };
+    return new ProtocolError(`${where}: the answer is not proper HTTP: ${why}`, options);
+  }
   if (code === "UND_ERR_INVALID_ARG" || code === "ERR_INVALID_CHAR")
     return new MirrorError("usage", `${where}: the request cannot be sent: ${why}`, { cause });
-  return new NetworkError(`${where}: ${why}`, {
-    ...broken,
-    hint: "check the network, HTTPS_PROXY where it is set, and base_url; the next run goes on where this one stopped",
-  });
+  const hint =
+    "check the network, HTTPS_PROXY where it is set, and base_url; the next run goes on where this one stopped";
+  return new NetworkError(`${where}: ${why}`, { ...broken, hint: local?.hint ?? hint });
 }
 
 export function timeoutError({ where, requestId }: BrokenRequest, timeoutMs: number): NetworkError {

@@ -85,6 +85,13 @@ describe("what breaks a request has a plain message", () => {
     expect(failureFrom(withCode(code))).toMatchObject({ ...error, ...facts });
   });
 
+  // Fault: process | this machine has no file descriptor left for a connection | the error's code | it is called so, with what helps; retryable
+  test("EMFILE is this machine's, and retryable", () => {
+    const hint = "Raise the limit of open files (`ulimit -n`).";
+    const error = { kind: "network", message: "GET /x: too many files are open", retryable: true, hint };
+    expect(failureFrom(withCode("EMFILE", "connect EMFILE 1.2.3.4:443 - Local"))).toMatchObject(error);
+  });
+
   // Fault: network | the certificate is expired, self-signed or another name's | the error's code | ended at once: it cannot pass by itself
   test.each([
     "CERT_HAS_EXPIRED",
