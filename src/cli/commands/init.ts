@@ -35,12 +35,10 @@ export const initCommand: CommandRun<"init"> = async (context, { options }) => {
   // Who has an address on the internet has a proxy or a tunnel, behind which the pages of `serve` need a token.
   const pageToken = draft.publicUrl === "" ? null : pageTokenFile(loadDraft(context, draft).config.dataDir);
   if (pageToken !== null) context.onSecrets([makePageToken(pageToken)]);
-  let isFailed = false;
   const installed =
     starter &&
     (await installJob(starter, job, env).catch((error: unknown) => {
       log.error(messageOf(error), hintOf(error));
-      isFailed = true;
       return null;
     }));
   const next = nextSteps(context, draft, installed !== null);
@@ -53,7 +51,7 @@ export const initCommand: CommandRun<"init"> = async (context, { options }) => {
   ];
   const document = { config: file, company, name: serviceName, written, page_token_file: pageToken };
   await context.print({ ...document, installed, next }, lines);
-  return isFailed ? "failed" : "complete";
+  return starter && !installed ? "failed" : "complete";
 };
 
 function refuseToReplace(file: string, force: boolean, cwd: string): void {
@@ -231,7 +229,7 @@ interface ConfigDraft {
   readonly files: readonly (typeof keptFiles)[number][];
 }
 
-/** Loads the draft as if it were written. Throws MirrorError `config` that says what is wrong with it. */
+/** Loads the draft as if it were written. Throws MirrorError `config` that says what is wrong with it, in a sentence. */
 function loadDraft(context: CommandContext, draft: ConfigDraft): LoadedConfig {
   const { env, cwd, connector } = context;
   const readFile = (file: string) => {
@@ -240,7 +238,14 @@ function loadDraft(context: CommandContext, draft: ConfigDraft): LoadedConfig {
       ? draft.token.text
       : readFileSync(file, "utf8");
   };
-  return loadConfig({ path: draft.file, env, cwd, readFile, connectors: [connector.declaration] });
+  try {
+    return loadConfig({ path: draft.file, env, cwd, readFile, connectors: [connector.declaration] });
+  } catch (error) {
+    if (!(error instanceof MirrorError)) throw error;
+    const [first = ""] = error.message.split("\n");
+    // Nobody can look at the place in a file that is not written.
+    throw new MirrorError(error.kind, first.replace(/^.*?:\d+:\d+: /, ""));
+  }
 }
 
 /** What is wrong with the draft, in a sentence; undefined: nothing. */
@@ -249,9 +254,7 @@ function problemOfDraft(context: CommandContext, draft: ConfigDraft): string | u
     loadDraft(context, draft);
     return undefined;
   } catch (error) {
-    if (!(error instanceof MirrorError)) throw error;
-    const [first = ""] = error.message.split("\n");
-    return first.replace(/^.*?:\d+:\d+: /, "");
+    return messageOf(error);
   }
 }
 
