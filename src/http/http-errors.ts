@@ -70,8 +70,8 @@ export function parseErrorBody(body: Buffer, safeText: SafeText): ErrorBody {
 
 const hints: Readonly<Record<number, string>> = {
   402: "the service blocked the account, mostly for its own unpaid bills: log in there, and pay them",
-  401: "the token is missing, wrong or revoked: put a valid token of this company into the config",
-  403: "the token or company lacks the permission for this: check its scope in the service",
+  401: "the token, or the client id and secret, is missing, wrong or revoked: put a valid one of this company into the config",
+  403: "the company, or what it proves itself with, lacks the permission for this: check its scope in the service",
   404: "it does not exist for this company, or base_url is not the address of the public API",
   422: "the service does not accept these values",
   429: "other programs use up this company's request budget: try later, or lower their rate",

@@ -145,7 +145,7 @@ function notingQuota(
 
 /** Sends nothing: every request fails with the reason why there is no token. */
 function transportWithoutToken({ token }: CompanyConfig): HttpTransport {
-  const hint = "A token in a file is used as soon as the file is there; a variable needs a restart.";
+  const hint = "A secret in a file is used as soon as the file is there; a variable needs a restart.";
   return {
     send: () => Promise.reject(new MirrorError("unauthenticated", token.problem ?? "", { hint })),
     stats: () => new HttpCounters(),

@@ -102,7 +102,8 @@ describe("access tokens", () => {
       return { status: 401, body: { error: "invalid_token" } };
     };
     one.standIn.plan(...Array.from({ length: 9 }, () => endOthers));
-    expect(await one.sync()).toMatchObject({ outcome: "unauthenticated" });
+    const hint = expect.stringContaining("client id and secret") as string;
+    expect(await one.sync()).toMatchObject({ outcome: "unauthenticated", error: { hint } });
     expect(ended).toBe(3);
   });
 

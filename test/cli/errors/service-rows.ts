@@ -46,10 +46,10 @@ const setups: ErrorSetups = {
 };
 
 export const serviceRows = errorRows(setups, [
-  "revoked 4 | 401: the token was revoked |  | 401 Unauthenticated. (request req-7) | GET /whoami | put a valid token of this company into the config",
-  "revokedOther 4 | 401 while checking | check | 401 Unauthenticated | fail acme token: GET /whoami | put a valid token",
-  "revokedOther 4 | 401 for init | init --no-input --token-env TOKEN -c new.yaml --base-url {base} | 401 Unauthenticated | GET /whoami | put a valid token",
-  "revokedMirror 4 | 401 while verifying | verify | 401 Unauthenticated | GET /whoami | put a valid token",
+  "revoked 4 | 401: the token was revoked |  | 401 Unauthenticated. (request req-7) | GET /whoami | put a valid one of this company into the config",
+  "revokedOther 4 | 401 while checking | check | 401 Unauthenticated | fail acme token: GET /whoami | put a valid one",
+  "revokedOther 4 | 401 for init | init --no-input --token-env TOKEN -c new.yaml --base-url {base} | 401 Unauthenticated | GET /whoami | put a valid one",
+  "revokedMirror 4 | 401 while verifying | verify | 401 Unauthenticated | GET /whoami | put a valid one",
   "forbidden | 403: the token may not read |  | 403 Invalid ability provided. |  | check its scope in the service",
   "moved | 404: base_url is another address |  | 404 Not found |  | base_url is not the address of the public API",
   'page | a page of HTML with 200 |  | 200 with content type "text/html" |  | check base_url if it stays',
