@@ -59,8 +59,9 @@ export async function publishReport(
   assertThere(mirror, `there is no mirror of ${about.company} to publish`);
   const shown = snapshotOptions(declaration, about);
   let next: Awaited<ReturnType<typeof writeNext>> | undefined;
-  const file = await publishFile(report, options.mode ?? null, async (isThere) => {
-    const last = isThere ? readLastReport(report) : null;
+  const file = await publishFile(report, options.mode ?? null, async (writes) => {
+    // One that another program wrote since shows something else than the mirror.
+    const last = writes === 1 ? readLastReport(report) : null;
     next = await writeNext(mirror, report, declaration, shown, last, options);
     return next.way !== null;
   });
@@ -87,7 +88,7 @@ async function writeNext(
   const draft = { db, layout, signal, onStep };
   const base = last && isUpdatable(db, last.origin, origin) ? last : null;
   const way = base ? (wanted ?? fasterWay(force, base.rows, seq - Number(base.origin.seq))) : "anew";
-  if (way === "changes") copyReport(report);
+  if (way === "changes") await copyReport(report);
   attachReport(db, nextOf(report), pageSizeFor(sizeOfFiles(db)));
   if (base && way === "changes") await updateReport(draft, Number(base.origin.seq));
   else await buildReport(draft, last?.undeclared ?? new Map());
@@ -110,11 +111,8 @@ function snapshotOptions(
   const nowMs = clock.nowMs();
   const asOf = moment && { as_of: `${moment.log}:${moment.seq} ${moment.at}`, as_of_means: asKnownThen };
   const made = { company, published_at: isoTime(nowMs), timezone, connector, version };
-  return {
-    reportDate: localDate(moment ? Date.parse(moment.at) : nowMs, timezone),
-    facts: { ...made, ...asOf },
-    redact,
-  };
+  const reportDate = localDate(moment ? Date.parse(moment.at) : nowMs, timezone);
+  return { reportDate, facts: { ...made, ...asOf }, redact };
 }
 
 /** Attaches the `mirror` and begins the transaction that reads it. */

@@ -1,5 +1,6 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import Database from "better-sqlite3";
 import { describe, expect } from "vitest";
 import { StoredFiles } from "../../src/state/files/stored-files.ts";
 import { rememberIdentity } from "../../src/state/meta.ts";
@@ -92,6 +93,21 @@ describe("publishing", () => {
     expect(await publish(mirror)).toMatchObject({ outcome: "written", way: "anew" });
     expect(`${file}-journal`).not.toSatisfy(existsSync);
     expect(reading(file).pragma("integrity_check", { simple: true })).toBe("ok");
+  });
+
+  // Fault: files | another program writes into the report | SQL on the report, made anew or by changes | the next publish makes it anew, though nothing changed
+  test("makes a report anew that another program wrote since, and no other", async () => {
+    const mirror = await aMirror();
+    for (const way of ["anew", "changes"] as const) {
+      put(mirror, "people", person(1, { name: way }));
+      const { file } = await publish(mirror, { way });
+      expect(await publish(mirror)).toMatchObject({ outcome: "unchanged" });
+      const editor = new Database(file);
+      editor.exec("UPDATE people SET name = 'edited' WHERE id = 3");
+      editor.close();
+      expect(await publish(mirror)).toMatchObject({ outcome: "written", way: "anew" });
+      expect(rowsOf(reading(file), "SELECT id FROM people WHERE name = 'edited'")).toEqual([]);
+    }
   });
 
   test("does not disturb a reader of the old file", async () => {
