@@ -48,10 +48,10 @@ export const syncCommand: CommandRun<"sync"> = async (context, { args, options, 
   const scrub = options.scrub && !quick;
   if (shard && scopes.length + refused.length === 0)
     context.log.info(`shard ${shardText(shard)} has no companies: there is nothing to do`);
-  if (options.dryRun) return dryRun(context, config, shard, { resources, full, scrub });
+  const closed = maxDuration === undefined ? new AbortController().signal : abortAfter(maxDuration);
+  if (options.dryRun) return dryRun(context, config, shard, { resources, full, scrub, mostRequests, closed });
   if (resources.length === 0)
     throw new MirrorError("usage", "no resource is left to sync: see include and exclude");
-  const closed = maxDuration === undefined ? new AbortController().signal : abortAfter(maxDuration);
   const untilMs = maxDuration === undefined ? null : context.clock.nowMs() + maxDuration;
   const flags = { full, quick, allowMassDelete, acceptIdentity, scrub };
   const request = { resources, ...flags, mostRequests, closed, shard: shard ? shardText(shard) : null };

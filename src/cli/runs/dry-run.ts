@@ -31,7 +31,7 @@ import { forEachCompany } from "./each-company.ts";
 
 const kinds = ["list", "detail", "child"] as const;
 
-type EstimatedRun = Pick<RunRequest, "resources" | "full" | "scrub">;
+type EstimatedRun = Pick<RunRequest, "resources" | "full" | "scrub" | "mostRequests" | "closed">;
 
 type Estimate = ReturnType<typeof sumOf>;
 
@@ -56,7 +56,7 @@ export function dryRun(
 }
 
 async function estimateOf(scope: CompanyScope, asked: EstimatedRun) {
-  await using service = connectService(scope.context, scope);
+  await using service = connectService(scope.context, scope, { limits: asked });
   const { signal } = scope.context;
   const transport: Transport = { send: (request) => service.transport.send({ ...request, signal }) };
   const parentsPerRun = parentsPerRunOf(scope.config);
