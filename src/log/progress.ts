@@ -147,7 +147,7 @@ function phaseText(view: ProgressView): string {
   if (!ahead) return `${count("done")} of ${resources.length} tables done${failed}`;
   if (ahead.lists > 0)
     return `reading lists: ${resources.length - ahead.openLists} of ${resources.length} in${failed}`;
-  if (ahead.details > 0) return `every list is in; ${formatCount(ahead.details)} still provisional${failed}`;
+  if (ahead.details > 0) return `every list is in; ${formatCount(ahead.details)} still to be read${failed}`;
   return view.requests > 1 ? `everything listed is in${failed}` : "asking whose the token is";
 }
 
@@ -208,10 +208,7 @@ function planText(view: ProgressView): string {
   const { lists = 0, details = 0 } = view.ahead ?? {};
   const time = left === null || left < 60_000 ? "less than a minute" : `about ${formatDuration(left)}`;
   const pace = `${time} at ${budget.granted} in ${formatDuration(windowMs)}`;
-  const parts = [
-    ...(lists > 0 ? [`${formatCount(lists)} for lists`] : []),
-    ...(details > 0 ? [`${formatCount(details)} for details`] : []),
-  ].join(", ");
+  const parts = `${formatCount(lists)} for lists, ${formatCount(details)} for details`;
   return `${company}: about ${formatCount(lists + details)} requests to make, ${pace} (${parts})`;
 }
 
@@ -292,7 +289,7 @@ export function progressFields(view: ProgressView): Readonly<Record<string, unkn
     elapsed_ms: Math.round(view.elapsedMs),
     requests: view.requests,
     queued: view.queued,
-    ...(view.ahead && { requests_ahead: requestsLeft(view), provisional: view.ahead.details }),
+    ...(view.ahead && { requests_ahead: requestsLeft(view), details_ahead: view.ahead.details }),
     ...(view.scrub && { phase: "scrub: everything listed is in", scrub: view.scrub }),
     eta_ms: etaMs(view),
     budget: { limit: view.budget.limit, remaining: view.budget.remaining, wait_ms: view.budget.waitMs },

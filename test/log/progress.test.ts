@@ -63,7 +63,7 @@ describe("the live block", () => {
     const left = { ...ahead, lists: 0, openLists: 0, details: 1454 };
     const details = view({ resources, queued: 1454, ahead: left });
     expect(progressLines(details, plenty)).toEqual([
-      "acme  1m 05s  every list is in; 1,454 still provisional",
+      "acme  1m 05s  every list is in; 1,454 still to be read",
       "  invoices  1,454 of 2,500 still provisional",
       "  about 27m 38s left · budget 63 of 120 · 57 requests made, 1,454 to go",
     ]);
@@ -184,7 +184,9 @@ test("the plan of a run is logged once, as soon as every list has shown its leng
   const plan = { msg, requests: 3630, eta_ms: 1_800_000 };
   expect(await plansOf(unknown, ready, ready, ready)).toMatchObject([plan]);
   const [night] = await plansOf({ ...ready, queued: 30, ahead: { ...ahead, details: 0 } });
-  expect(night?.["msg"]).toContain("30 requests to make, less than a minute at 120 in 1m 00s (30 for lists)");
+  expect(night?.["msg"]).toContain(
+    "30 requests to make, less than a minute at 120 in 1m 00s (30 for lists, 0 for details)",
+  );
 });
 
 describe("a long run", () => {
