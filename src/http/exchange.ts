@@ -234,10 +234,9 @@ async function waitForConnection(wire: Wire, { lane, signal }: PreparedCall, per
 }
 
 async function headOf(wire: Wire, call: PreparedCall, permit: Permit, deadline: Deadline) {
-  const { where } = call;
   const { counters, safeText, clock } = wire;
   const sentMs = clock.monotonicMs();
-  const { method, target: path, headers: sent, body: content } = call;
+  const { where, method, target: path, headers: sent, body: content } = call;
   const request = { origin: wire.base.origin, method, path, headers: sent, body: content };
   const send = async () => {
     call.onSent?.();

@@ -124,8 +124,7 @@ export function networkErrorOf(error: unknown, request: BrokenRequest, safeText:
   // Of this machine, not of the network.
   const local = /^E[MN]FILE$/.test(code) ? systemProblem(error) : null;
   const why = local?.reason ?? reasons[code] ?? safeText(messageOf(error));
-  const cause = Object.assign(new Error(why), { code });
-  const broken = { requestId, cause };
+  const broken = { requestId, cause: Object.assign(new Error(why), { code }) };
   if (error instanceof BodyError)
     return new ProtocolError(`${where}: ${why}`, {
       requestId,
@@ -151,7 +150,7 @@ export function networkErrorOf(error: unknown, request: BrokenRequest, safeText:
     return new ProtocolError(`${where}: the answer is not proper HTTP: ${why}`, options);
   }
   if (code === "UND_ERR_INVALID_ARG" || code === "ERR_INVALID_CHAR")
-    return new MirrorError("usage", `${where}: the request cannot be sent: ${why}`, { cause });
+    return new MirrorError("usage", `${where}: the request cannot be sent: ${why}`, { cause: broken.cause });
   const hint =
     "check the network, HTTPS_PROXY where it is set, and base_url; the next run goes on where this one stopped";
   return new NetworkError(`${where}: ${why}`, { ...broken, hint: local?.hint ?? hint });

@@ -123,7 +123,6 @@ function sumOf(
   const budget = { granted, windowMs: config.rateLimit.windowMs };
   const plan = planRun({ lists: requests.list, missing, scrub: requests.scrub }, scrub, budget);
   const total = requests.list + missing + requests.scrub;
-  // Minutes at the budget that the service grants.
   const resources = Object.fromEntries(found);
   return { requests: { total, ...requests }, minutes: plan.minutes, plan, resources };
 }

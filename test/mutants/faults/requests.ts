@@ -55,8 +55,8 @@ export const requestFaults = faultsIn(
       + createRedactor([...secrets, ...parts.slice(0, 0)])
   src/http/http-errors.ts, found by test/http/errors.test.ts test/http/secrecy.test.ts
     error-keeps-the-request, I9: the library's error is kept as the cause, and may hold the request with its token
-      - const cause = Object.assign(new Error(why), { code });
-      + const cause = error instanceof Error ? error : Object.assign(new Error(why), { code });
+      - cause: Object.assign(new Error(why), { code }) };
+      + cause: error instanceof Error ? error : Object.assign(new Error(why), { code }) };
   src/config/address.ts, found by test/config/address.test.ts
     http-to-any-host, I9: the token goes over the network in plain text
       - if (url.protocol === "http:" && isLoopbackHost(url.hostname)) return { value: url };

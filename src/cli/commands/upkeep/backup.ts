@@ -43,10 +43,9 @@ export function backupCompany(
     const { seq, taken_at } = manifest;
     const bytes = manifest.files.reduce((sum, { size_bytes: size }) => sum + size, 0);
     const gone = removed.length > 0 ? `; ${removed.length} older removed` : "";
-    const facts = { to, id, taken_at, seq, bytes, files: manifest.files.length, removed };
     return {
       seq,
-      document: { outcome: "written", ...facts },
+      document: { outcome: "written", to, id, taken_at, seq, bytes, files: manifest.files.length, removed },
       lines: [`${company.name}: backup ${id} written to ${to} (${formatSize(bytes)})${gone}`],
     };
   };
@@ -78,20 +77,18 @@ export const restoreCommand: CommandRun<"restore"> = (context, { options, config
     const { declaration, files } = scope;
     const { name: company, webhook } = scope.company;
     const { clock, signal } = context;
-    const keyPlaces = webhook.places;
     const from = addressOfBackups(scope, options.from);
     const isFile = statSync(from, { throwIfNoEntry: false })?.isFile() ?? false;
     const store = isFile ? mirrorCopy(from) : openStore(from, context);
-    const asked = { company, keyPlaces, id: options.at ?? null, anyName };
-    const restored = await context.showing((show) => {
+    const asked = { company, keyPlaces: webhook.places, id: options.at ?? null, anyName };
+    const { id, ids, replaced, backup } = await context.showing((show) => {
       const onFile = (file: string, done: number, of: number) =>
         show(() => `${company}: fetching file ${done + 1} of ${of}: ${file}`);
       return restoreBackup(files, { ...asked, declaration, store, clock, signal }, onFile);
     });
-    const { id, ids, replaced } = restored;
     warnOfFuture(scope, ids);
-    const { taken_at, seq } = restored.backup;
-    const missing_keys = keyPlaces.flatMap((key) =>
+    const { taken_at, seq } = backup;
+    const missing_keys = webhook.places.flatMap((key) =>
       key.kind === "file" && !existsSync(key.path) ? [key.path] : [],
     );
     const what = `restored from backup ${id} in ${from}${replaced ? ", over the mirror that was there" : ""}`;

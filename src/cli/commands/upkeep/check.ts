@@ -174,8 +174,7 @@ function checkLock({ files }: CompanyScope): CheckResult {
   }
 }
 
-/** Rights of everybody but the owner. */
-const ofOthers = 0o077;
+const rightsOfOthers = 0o077;
 
 /**
  * Warns where users other than the owner have rights on folders and files of the mirrors, reports and exports. A report
@@ -183,7 +182,7 @@ const ofOthers = 0o077;
  */
 export function checkModes(config: Config): CheckResult {
   const { dataDir, exports, companies, report } = config;
-  const readable = (report.mode ?? 0) & ofOthers;
+  const readable = (report.mode ?? 0) & rightsOfOthers;
   const names = companies.map(({ name }) => name);
   const reports = names.map((name) => mirrorFiles(config, name).report);
   const opened = new Map(reports.map((file) => [file, readable]));
@@ -192,11 +191,10 @@ export function checkModes(config: Config): CheckResult {
   const places = [
     dataDir,
     ...entriesOf(dataDir).filter(isOwn),
-    ...(report.out === null ? [] : [report.out]),
-    ...reports,
+    ...opened.keys(),
     ...exports.flatMap(({ out }) => names.flatMap((name) => exportedPlaces(out, name))),
   ];
-  const isWide = (place: string) => (modeOf(place) & ofOthers & ~(opened.get(place) ?? 0)) !== 0;
+  const isWide = (place: string) => (modeOf(place) & rightsOfOthers & ~(opened.get(place) ?? 0)) !== 0;
   const [first, ...more] = [...new Set(places)].filter(isWide);
   if (first !== undefined) {
     const mode = (modeOf(first) & 0o777).toString(8).padStart(4, "0");
