@@ -185,7 +185,6 @@ function sizes(mirror: Mirror, values: readonly string[], from = 1): void {
   for (const [i, value] of values.entries()) put(mirror, "people", withField(from + i, `"size":${value}`));
 }
 
-/** The type of the column in a report. */
 const typeIn = (report: string): unknown =>
   reading(report).prepare("SELECT type FROM pragma_table_info('people') WHERE name = 'size'").pluck().get();
 

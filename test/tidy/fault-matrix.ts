@@ -17,7 +17,6 @@ export const faultAreas = [
   "fleet",
 ] as const;
 
-/** One fault that a test injects. */
 export interface Fault {
   readonly area: string;
   readonly fault: string;
@@ -63,7 +62,6 @@ export function readFaults(sources: readonly Source[]): { faults: Fault[]; compl
   };
 }
 
-/** The matrix as a page. */
 export function renderFaults(faults: readonly Fault[]): string {
   const rows = faults.map(({ area, fault, where, expected, file, test }) => {
     const link = `[${file.replace(/^test\//, "").replace(/\.test\.ts$/, "")}](${file.replace(/^test\//, "")})`;

@@ -102,7 +102,6 @@ function withConnector(file: string): string {
   return connector + path.posix.basename(file);
 }
 
-/** A name leads to one function or class. */
 export function uniqueExports(sources: readonly Source[]): Complaints {
   const exported = /^export (?:async )?(?:function\*?|class) (\w+)/gm;
   return repeated(

@@ -12,9 +12,7 @@ export interface Source {
   readonly lines: number;
   /** The text with comments and the insides of strings blanked out, line for line. */
   readonly code: string;
-  /** The comments alone. */
   readonly comments: string;
-  /** The contents of strings and templates. */
   readonly strings: readonly string[];
   /** Whole, as it stands in the file. */
   readonly text: string;

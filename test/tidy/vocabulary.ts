@@ -20,7 +20,6 @@ function wordsOf(name: string): string[] {
     .map((word) => word.toLowerCase());
 }
 
-/** Files, identifiers and comments speak the language of the glossary. */
 export function speaksPlainly({ path: file, code, comments }: Source): Complaints {
   const inPath = wordsOf(file).filter((word) => retired.has(word));
   const identifiers = new Set(code.match(/[A-Za-z_$][\w$]*/g) ?? []);

@@ -43,7 +43,6 @@ export async function collect<T>(records: AsyncIterable<T>): Promise<T[]> {
 type AnyMethod = (...args: unknown[]) => Promise<unknown>;
 type AnyGroup = Readonly<Record<string, unknown>>;
 
-/** Calls a method of the client by its operation's name. */
 export function callOf(client: FintoroClient, operation: string, args: readonly unknown[]): Promise<unknown> {
   const [group = "", name = ""] = operation.split(".");
   const methods = group === "token" ? client : (client as unknown as Record<string, AnyGroup>)[group];

@@ -117,7 +117,6 @@ async function onceOpen(
       ({ level, msg }) => level === "error" || /^(?:the mirror is open|waiting: )/.test(String(msg)),
     );
   await eventually(isOpenOrNot, () => `an open mirror, or why not, in ${written.stderr}`);
-  /** Sends the signal and waits for the end. */
   const end = (signal: NodeJS.Signals) => {
     isTestsEnd = true;
     send(signal);
