@@ -43,43 +43,40 @@ export async function benchDisk(): Promise<BenchResult[]> {
 }
 
 async function measure(records: number, changes: number, days: number): Promise<string> {
-  const company = await openCompany({ records });
+  await using resources = new AsyncDisposableStack();
+  const company = resources.adopt(await openCompany({ records }), (one) => one.close());
   const { file } = company;
-  try {
-    await sync(company);
-    await sync(company, { quick: true });
-    await sync(company);
-    const first = count(file, "SELECT sum(pgsize) FROM dbstat");
-    const mirror = await openMirror(company.file, declaration);
-    const before = partsOf(company);
-    const report = await publish(mirror);
-    const reportBytes = statSync(report.file).size;
-    for (let day = 0; day < days; day++) liveOneDay(mirror, changes, day);
-    const after = partsOf(company);
-    const added = (part: keyof typeof after, of: number) =>
-      formatSize(Math.round((after[part] - before[part]) / of));
-    const whole = count(file, "SELECT sum(pgsize) FROM dbstat");
-    copyRuns(mirror, "quick", quickRuns * days);
-    mirror.close();
-    const quick = partsOf(company).runs - after.runs;
-    const counts = documents.map((table) => count(file, `SELECT count(*) FROM "${table}"`));
-    const cells = [
-      formatCount(counts.reduce((one, other) => one + other, 0)),
-      formatCount(count(file, "SELECT count(*) FROM _raw")),
-      formatSize(first),
-      formatSize(reportBytes),
-      formatCount(changes),
-      formatCount(days),
-      formatSize(whole),
-      added("changes", changes * days),
-      added("events", changes * eventsPerChange * days),
-      added("runs", days),
-      formatSize(quick / days),
-    ];
-    return `| ${cells.join(" | ")} |`;
-  } finally {
-    await company.close();
-  }
+  await sync(company);
+  await sync(company, { quick: true });
+  await sync(company);
+  const first = count(file, "SELECT sum(pgsize) FROM dbstat");
+  const mirror = await openMirror(company.file, declaration);
+  const before = partsOf(company);
+  const report = await publish(mirror);
+  const reportBytes = statSync(report.file).size;
+  for (let day = 0; day < days; day++) liveOneDay(mirror, changes, day);
+  const after = partsOf(company);
+  const added = (part: keyof typeof after, of: number) =>
+    formatSize(Math.round((after[part] - before[part]) / of));
+  const whole = count(file, "SELECT sum(pgsize) FROM dbstat");
+  copyRuns(mirror, "quick", quickRuns * days);
+  mirror.close();
+  const quick = partsOf(company).runs - after.runs;
+  const counts = documents.map((table) => count(file, `SELECT count(*) FROM "${table}"`));
+  const cells = [
+    formatCount(counts.reduce((one, other) => one + other, 0)),
+    formatCount(count(file, "SELECT count(*) FROM _raw")),
+    formatSize(first),
+    formatSize(reportBytes),
+    formatCount(changes),
+    formatCount(days),
+    formatSize(whole),
+    added("changes", changes * days),
+    added("events", changes * eventsPerChange * days),
+    added("runs", days),
+    formatSize(quick / days),
+  ];
+  return `| ${cells.join(" | ")} |`;
 }
 
 /** Bytes of the pages that each part takes, with its indexes. */

@@ -1,7 +1,7 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
+import { execFile } from "node:child_process";
 import { statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { systemClock } from "../../src/base/clock.ts";
 import { syncToDisk } from "../../src/base/files/atomic-file.ts";
 import { exportTables } from "../../src/export/export-tables.ts";
@@ -25,11 +25,8 @@ type Product = "vacuum" | PublishWay | "csv" | "parquet" | "xlsx";
 /** Makes it beside the mirror, or in the folder `out`, in a process of its own, so that its memory is its own. */
 export async function measure(product: Product, mirror: string, out = ""): Promise<Measured> {
   const args = [fileURLToPath(import.meta.url), product, mirror, out];
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
-  let said = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (said += text));
-  await once(child, "close");
-  return JSON.parse(said) as Measured;
+  const { stdout } = await promisify(execFile)(process.execPath, args);
+  return JSON.parse(stdout) as Measured;
 }
 
 async function make(product: Product, mirror: string, out: string): Promise<number> {
