@@ -156,7 +156,7 @@ const otherRows = `UPDATE invoices SET total_with_vat = round(total_with_vat * (
 /** Fills a folder as workers publish companies of 700 invoices: files of the product's own writer, and pointers. */
 async function publishCompanies(folder: string, count: number): Promise<void> {
   const sandbox = await startSandbox({ records: documents });
-  const mirror = await mirrorOf(sandbox, folder);
+  using mirror = await mirrorOf(sandbox, folder);
   await sandbox.close();
   mkdirSync(path.join(folder, "pointers"));
   const out = path.join(folder, "sample");
@@ -169,7 +169,6 @@ async function publishCompanies(folder: string, count: number): Promise<void> {
     for (let company = sample; company < count; company += samples)
       publishCompany(folder, `company_${company}`, made.files);
   }
-  mirror.close();
 }
 
 function publishCompany(folder: string, company: string, files: readonly ManifestFile[]): void {

@@ -14,7 +14,7 @@ const changedShare = 0.001;
 /** The mirror of the exports' bench, as a sync leaves it (`whole`), or its typed tables alone; made by SQL. */
 async function buildMirror(file: string, whole: boolean): Promise<void> {
   copyFileSync(await benchMirror(rows), file);
-  const mirror = await openMirror(file, benchDeclaration);
+  using mirror = await openMirror(file, benchDeclaration);
   mirror.db.pragma("synchronous = OFF");
   if (whole) mirror.db.exec(wholeSql);
   mirror.db.exec("INSERT INTO _reads (id, at, cause) VALUES (1, '2026-11-22T00:00:00.000Z', 'sweep')");
@@ -22,7 +22,6 @@ async function buildMirror(file: string, whole: boolean): Promise<void> {
     "INSERT INTO _change_log (resource, record_id, op, read) VALUES ('invoices', 1, 'insert', 1)",
   );
   mirror.db.pragma("wal_checkpoint(TRUNCATE)");
-  mirror.close();
 }
 
 /** JSON of the size that such a record has, its fence and its change. */

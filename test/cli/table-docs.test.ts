@@ -21,7 +21,7 @@ const documented = (place: string) => docs.filter((one) => [place, "both"].inclu
 
 describe("schema --tables", () => {
   test("describes exactly the tables and columns of a mirror and of a report, with the types that the report declares", async () => {
-    const mirror = await openMirror(path.join(temporaryFolder(), "acme.db"), declaration);
+    using mirror = await openMirror(path.join(temporaryFolder(), "acme.db"), declaration);
     const { file } = await publish(mirror);
     const report = reading(file);
     for (const { table, columns, place } of docs) {
@@ -43,7 +43,6 @@ describe("schema --tables", () => {
     expect(inMirror).toEqual(expect.arrayContaining(own));
     const inReport = documented("report").map(({ table }) => table);
     expect(inReport.toSorted()).toEqual(namesIn(report));
-    mirror.close();
   });
 
   test("says where a record's parts and references lead, and refers only to tables there are", () => {

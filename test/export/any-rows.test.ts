@@ -78,7 +78,7 @@ type Cells = readonly (string | null)[];
 
 /** Exports the rows from a new mirror in this folder; returns the file. */
 async function fileOf(folder: string, { rows, times }: Table, request: Parameters<typeof exportOf>[1]) {
-  const mirror = await openHasty({ declaration, path: path.join(folder, "shop.db") });
+  using mirror = await openHasty({ declaration, path: path.join(folder, "shop.db") });
   for (const [id, { whole, ...row }] of rows.entries()) {
     const rest = JSON.stringify(row).slice(1);
     putAs(mirror, "samples", id, `{"id":${id},"whole":${String(whole)},${rest}`);
@@ -88,7 +88,6 @@ async function fileOf(folder: string, { rows, times }: Table, request: Parameter
     INSERT INTO samples (id, ${names})
     SELECT i * ${rows.length} + id, ${names} FROM samples, n WHERE i < ${times}`);
   const { files } = await exportOf(mirror, { ...request, tables: ["samples"], out: folder });
-  mirror.close();
   return path.join(folder, files[0] ?? "");
 }
 

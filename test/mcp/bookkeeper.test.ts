@@ -99,13 +99,12 @@ test("forty questions of a bookkeeper have their answers to the cent", () => {
   const db = emptySummary();
   db.exec(books);
   db.prepare("VACUUM INTO ?").run(file);
-  const report = openBooks(file, {});
+  using report = openBooks(file, {});
   const answers = questions.map(([question, sql = ""]) => {
     const { rows } = answerOf(report, sql, []);
     const isOne = rows.length === 1 && rows[0]?.length === 1;
     return { question, answer: isOne ? rows[0]?.[0] : rows };
   });
-  report.close();
   const expected = questions.map(([question, , text = ""]) => ({
     question,
     answer: JSON.parse(text) as unknown,

@@ -26,12 +26,8 @@ function aReport() {
   const listing = () => readdirSync(folder).toSorted().join(" ");
   const before = { bytes: readFileSync(file), files: listing() };
   const ask = (sql: string) => {
-    const books = openBooks(file, { orders: ["id", "total"] });
-    try {
-      return answerOf(books, sql, ["orders"]);
-    } finally {
-      books.close();
-    }
+    using books = openBooks(file, { orders: ["id", "total"] });
+    return answerOf(books, sql, ["orders"]);
   };
   const expectUntouched = () => {
     expect(listing()).toBe(before.files);

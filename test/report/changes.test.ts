@@ -55,7 +55,7 @@ describe("a report updated from the last one", () => {
     const property = fc.asyncProperty(
       fc.array(fc.array(anyChange, { minLength: 8, maxLength: 20 }), { minLength: 2, maxLength: 4 }),
       async (batches) => {
-        const mirror = await openHasty();
+        using mirror = await openHasty();
         const report = `${mirror.db.name}.report`;
         await publish(mirror, { declaration, report });
         let step = 0;
@@ -65,7 +65,6 @@ describe("a report updated from the last one", () => {
           const changed = await publish(mirror, { declaration, report, way: "changes", force: true });
           expect(everything(reading(changed.file))).toEqual(anew);
         }
-        mirror.close();
       },
     );
     await fc.assert(property, { numRuns: 8 });

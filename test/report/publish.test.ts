@@ -260,11 +260,10 @@ describe("a type that changes", () => {
     const steps: unknown[] = [];
     first.close();
     for (const [i, value] of ["2.5", "3", '"x"', "4", "true"].entries()) {
-      const mirror = await openShop({ path: file });
+      using mirror = await openShop({ path: file });
       sizes(mirror, [value], i + 2);
       const { way } = await publish(mirror, { declaration, report, way: "changes" });
       steps.push([value, way, typeIn(report)]);
-      mirror.close();
     }
     expect(steps).toEqual([
       ["2.5", "anew", "DECIMAL(18,6)"],

@@ -57,15 +57,11 @@ ${more}`,
   const sync = async (request: Partial<RunRequest> = {}): Promise<RunSummary> => {
     await using service = connect();
     const { transport, rateLimiter } = service;
-    const mirror = await openMirror(files.mirror, fakturoid, { log: context.log });
+    using mirror = await openMirror(files.mirror, fakturoid, { log: context.log });
     const never = new AbortController().signal;
-    try {
-      const asked = { ...usualRun, resources: fakturoid.resources, closed: never, ...request };
-      const run = createCompanyRun(context, { config, company }, mirror, transport, rateLimiter, asked);
-      return await run.perform(never);
-    } finally {
-      mirror.close();
-    }
+    const asked = { ...usualRun, resources: fakturoid.resources, closed: never, ...request };
+    const run = createCompanyRun(context, { config, company }, mirror, transport, rateLimiter, asked);
+    return await run.perform(never);
   };
   return {
     standIn,
