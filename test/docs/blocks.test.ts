@@ -1,28 +1,24 @@
-import { copyFileSync, cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, existsSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startSandbox, type Sandbox } from "../support/sandbox/control.ts";
 import { root, runCommand, temporaryFolder } from "../support/program/cli.ts";
 import { blocks, docs } from "../support/docs/docs.ts";
 import { runPage } from "../support/docs/page.ts";
-import { memoryFolder } from "../support/memory-folder.ts";
+import { memoryScratch } from "../support/memory-folder.ts";
 
 let sandbox: Sandbox;
 /** A config and a mirror that is complete: where every page but the first ones begins. */
-let begun: string;
+const { path: begun, remove } = memoryScratch();
 
 beforeAll(async () => {
   sandbox = await startSandbox({ limit: 100_000, records: 5 });
-  begun = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-"));
   writeFileSync(path.join(begun, "config.yaml"), configOf(["acme"]));
   const { code, stderr } = await runCommand(["sync"], { cwd: begun, env: { FINTORO_TOKEN: sandbox.token } });
   expect(stderr && code).toBe(0);
 });
 
-afterAll(async () => {
-  await sandbox.close();
-  rmSync(begun, { recursive: true, force: true });
-});
+afterAll(() => sandbox.close().finally(remove));
 
 function configOf(companies: readonly string[]): string {
   const entries = companies.map(

@@ -1,4 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
 import path from "node:path";
 import type { DuckDBConnection, Json } from "@duckdb/node-api";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -7,17 +6,16 @@ import { duckShellQueries, sqlFor } from "../support/docs/docs.ts";
 import { exportOf, withDuck } from "../support/export/export.ts";
 import { publishedCompany, type PublishedCompany } from "../support/export/published.ts";
 import { putAs, remove } from "../support/mirror/store.ts";
-import { memoryFolder } from "../support/memory-folder.ts";
+import { memoryScratch } from "../support/memory-folder.ts";
 
 type Answer = readonly (readonly (string | null)[])[];
 
 let company: PublishedCompany;
 let report: Db;
-let folder: string;
 let next = 0;
+const { path: folder, remove: removeFolder } = memoryScratch();
 
 beforeAll(async () => {
-  folder = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-"));
   company = await publishedCompany({ records: 60 });
   report = openDatabase(company.file, { readonly: true });
   const views = ["v_client_balance", "v_revenue_by_month"];
@@ -31,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => {
   report.close();
   company.close();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder();
 });
 
 type Request = Omit<NonNullable<Parameters<typeof exportOf>[1]>, "out"> & { readonly out: string };

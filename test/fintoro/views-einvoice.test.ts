@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openDatabase, type Db } from "../../src/store/database.ts";
+import { afterAll, describe, expect, test } from "vitest";
+import { openDatabase } from "../../src/store/database.ts";
 import { questions } from "../../connectors/fintoro/report/questions.ts";
 import { docs } from "../support/docs/docs.ts";
 import { emptySummary, publishedCompany, rowsOf } from "../support/export/published.ts";
@@ -35,14 +35,10 @@ const ofDocument: Damages = {
 const ofLines: Damages = { unit_id: [99], name: [" "], vat_rate: [0] };
 const random = seededRandom(27);
 
-describe("v_einvoice_gaps, compared with drafts that the published rules judge", () => {
-  let company: Awaited<ReturnType<typeof publishedCompany>>;
-  let db: Db;
+describe("v_einvoice_gaps, compared with drafts that the published rules judge", async () => {
+  const company = await publishedCompany({ records: 1_000, seed: 8 });
+  const db = openDatabase(company.file);
   const seen = new Set<string>();
-  beforeAll(async () => {
-    company = await publishedCompany({ records: 1_000, seed: 8 });
-    db = openDatabase(company.file);
-  });
   afterAll(() => {
     db.close();
     company.close();

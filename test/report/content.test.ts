@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { declaration } from "../../connectors/fintoro/declaration.ts";
 import { applicationId } from "../../src/report/report-file.ts";
 import type { Db } from "../../src/store/database.ts";
 import { openSnapshot } from "../../src/state/mirror-snapshot.ts";
-import { publishedCompany, reading, rowsOf, type PublishedCompany } from "../support/export/published.ts";
+import { publishedCompany, reading, rowsOf } from "../support/export/published.ts";
 
 const rowsIn = (db: Db, name: string) =>
   plain(db.prepare(`SELECT * FROM "${name}"`).raw().safeIntegers().all());
 
-describe("the published report", () => {
-  let company: PublishedCompany;
-  beforeAll(async () => {
-    company = await publishedCompany({ records: 200, seed: 3 }, (truth) => ({
-      clients: [...(truth.get("clients")?.keys() ?? [])].slice(0, 2),
-    }));
-  });
+describe("the published report", async () => {
+  const company = await publishedCompany({ records: 200, seed: 3 }, (truth) => ({
+    clients: [...(truth.get("clients")?.keys() ?? [])].slice(0, 2),
+  }));
   afterAll(() => company.close());
 
   test("holds every live row exactly as the mirror has it, and nothing of the mirror's own", () => {

@@ -12,7 +12,6 @@ import { jsonLines } from "../support/program/cli.ts";
 import { complaint, load, minimal } from "../support/connector/config.ts";
 import { duckRows, exportOf, filesIn } from "../support/export/export.ts";
 import { publish, publishedCompany, reading, rowsOf } from "../support/export/published.ts";
-import type { PublishedCompany } from "../support/export/published.ts";
 import { put, remove } from "../support/mirror/store.ts";
 
 /** Emails and streets of clients, wherever records repeat them. */
@@ -45,12 +44,8 @@ function leaksIn(place: string, texts: readonly string[]): string[] {
   return texts.filter((text) => bytes.some((each) => each.includes(text)));
 }
 
-let company: PublishedCompany;
-
-beforeAll(async () => {
-  company = await publishedCompany({ records: 60 });
-  rememberIdentity(company.mirror, { name: "Acme", salt: "5aac11c0", fingerprint: "", businessId: null });
-});
+const company = await publishedCompany({ records: 60 });
+rememberIdentity(company.mirror, { name: "Acme", salt: "5aac11c0", fingerprint: "", businessId: null });
 afterAll(() => company.close());
 
 const secretsOf = () => clientSecrets(company.records);

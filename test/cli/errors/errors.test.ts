@@ -1,6 +1,6 @@
 import path from "node:path";
-import { beforeAll, afterAll, describe, expect, test } from "vitest";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { beforeAll, describe, expect, test } from "vitest";
+import { writeFileSync } from "node:fs";
 import { startSandbox } from "../../support/sandbox/control.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { runCommand } from "../../support/program/cli.ts";
@@ -17,7 +17,7 @@ import { fileRows } from "./file-rows.ts";
 import { mirrorRows } from "./mirror-rows.ts";
 import { serviceRows } from "./service-rows.ts";
 import { webhookRows } from "./webhook-rows.ts";
-import { memoryFolder } from "../../support/memory-folder.ts";
+import { memoryScratch } from "../../support/memory-folder.ts";
 
 /** Of the smallest terminal that we count with, and as much of it as an error may take. */
 const columns = 80;
@@ -35,7 +35,7 @@ let stock: ErrorStock;
 
 beforeAll(async () => {
   const sandbox = await startSandbox({ limit: 100_000, records: 20, today: "2026-11-20" });
-  const cwd = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-errors-"));
+  const { path: cwd, remove } = memoryScratch();
   writeFileSync(path.join(cwd, "config.yaml"), configOf(sandbox.url));
   const { code } = await runCommand(["sync", "-q"], {
     cwd,
@@ -44,11 +44,7 @@ beforeAll(async () => {
   });
   expect(code).toBe(0);
   stock = { sandbox, dataFolder: path.join(cwd, "data") };
-});
-
-afterAll(async () => {
-  await stock.sandbox.close();
-  rmSync(path.dirname(stock.dataFolder), { recursive: true });
+  return () => sandbox.close().finally(remove);
 });
 
 /** Where the error begins: else the first warning, else everything. */
