@@ -29,7 +29,6 @@ const long = [
   "fleet/jobs",
   "simulation/soak",
   "e2e/serve/handover",
-  "simulation/plan",
   "cli/demo",
   "fleet/receiver/outage",
   "fleet/snapshot/snapshot",

@@ -8,7 +8,7 @@ import { WorkQueue } from "../../src/state/work-queue.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { resourceOf, openShop } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
-import { order, person } from "../support/mirror/shop-records.ts";
+import { listed, order, person } from "../support/mirror/shop-records.ts";
 import { work } from "../support/mirror/state-rows.ts";
 import { notFound } from "../support/errors.ts";
 import { rows, startMs, put, remove, written } from "../support/mirror/store.ts";
@@ -18,6 +18,7 @@ import { recordingLog } from "../support/terminal/terminal.ts";
 import { isWholeRun, isWorthPublishing, listedOutcome } from "../../src/sync/context/run-summary.ts";
 import { UnauthenticatedError, UnavailableError } from "../../src/connector/service-errors.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
+import { listAgeMs } from "../../src/sync/plan/initial-work.ts";
 import { lastFailedStart } from "../../src/sync/run/begin-run.ts";
 import { identify, judgeToken } from "../../src/sync/identity/identify.ts";
 import { fingerprintOf, rememberIdentity, type PinnedIdentity } from "../../src/state/meta.ts";
@@ -145,6 +146,29 @@ test("a run that begins, a quick one too, ends what one left that could not, wha
   expect(lastFailedStart(mirror.meta)).toMatchObject({ outcome: "unauthenticated" });
   await run(mirror, service("Acme", [red]), clockAt(startMs + hourMs), { quick: true });
   expect(lastFailedStart(mirror.meta)).toBeNull();
+});
+
+test("a run that lasts days reads its lists again 20 hours after they began, in turn with details", async ({
+  mirror,
+}) => {
+  let nowMs = startMs;
+  const asked: string[] = [];
+  const shown = [1, 2, 3].map((id) => listed(id));
+  const paginator = { currentPage: 1, perPage: 3, totalResults: 3, totalPages: 1 };
+  const send: Transport["send"] = async (request) => {
+    const [, path = "", id] = request.path.split("/");
+    if (path !== "shop") asked.push(request.path);
+    if (path !== "orders") return service("Acme", [red]).send(request);
+    request.onSent?.();
+    if (id === undefined) return answerOf({ data: shown, paginator });
+    if (id === "3") nowMs += listAgeMs;
+    return answerOf(order(Number(id)));
+  };
+  const clock = { ...stillClock, nowMs: () => nowMs, monotonicMs: () => nowMs };
+  const resources = ["shop", "colours", "orders"].map(resourceOf);
+  await run(mirror, { send }, { clock }, { resources });
+  const again = ["/orders/3", "/orders/2", "/colours", "/orders/1", "/orders"];
+  expect(asked).toEqual(["/colours", "/orders", ...again]);
 });
 
 const at = "2026-11-22T02:20:00.000Z";
