@@ -8,7 +8,6 @@ import { person, listed, order } from "../support/mirror/shop-records.ts";
 import {
   allChanges,
   liveRecords,
-  preview,
   put,
   putPreview,
   remove,
@@ -49,7 +48,7 @@ describe("I3: a read applies only where it was sent after the last applied read 
 
   test("a list that shows a preview unchanged holds back the lists sent before it", ({ mirror }) => {
     const shown = { id: 1, number: "A", total: 1 };
-    preview(mirror, "orders", shown);
+    putPreview(mirror, "orders", shown);
     const [early, later] = [send(mirror), send(mirror)];
     expect(putPreview(mirror, "orders", shown, later.receive()).result).toBe("unchanged");
     later.end();
@@ -165,12 +164,6 @@ describe("a provisional row", () => {
     const before = written(mirror);
     expect(putPreview(mirror, "orders", listed(1))).toEqual({ result: "unchanged", read: null });
     expect(written(mirror)).toBe(before);
-  });
-
-  test("gets a detail of the very same bytes as an update, too", ({ mirror }) => {
-    putPreview(mirror, "orders", listed(1));
-    expect(put(mirror, "orders", listed(1), { source: "detail" })).toBe("hydrated");
-    expect(row(mirror, "orders", 1)?.["_detail_at"]).not.toBeNull();
   });
 
   test("is asked for by each list that shows it, and written when it changed", ({ mirror }) => {

@@ -7,7 +7,6 @@ import { test } from "../support/mirror/shop-test.ts";
 import { listed, order, person } from "../support/mirror/shop-records.ts";
 import {
   allChanges,
-  preview,
   put,
   putAs,
   putPreview,
@@ -75,7 +74,7 @@ describe("a record's row", () => {
     put(mirror, "people", person(1, name));
     expect(row(mirror, "people", 1)?.["name"]).toBe(name);
     put(mirror, "orders", order(1, { number: "\ud83d" }), { source: "detail" });
-    expect(preview(mirror, "orders", listed(1, { number: "\ud83d" }))).toBeNull();
+    expect(putPreview(mirror, "orders", listed(1, { number: "\ud83d" })).read).toBeNull();
   });
 });
 
@@ -107,21 +106,21 @@ describe("child rows", () => {
 
 describe("a preview against the detail last applied", () => {
   test("list A, detail B, back to A is a change, although both previews are equal", ({ mirror }) => {
-    const a = preview(mirror, "orders", listed(1))?.listed;
+    const a = putPreview(mirror, "orders", listed(1)).read?.listed;
     put(mirror, "orders", order(1, { number: "B" }), { source: "detail", listed: a });
-    expect(preview(mirror, "orders", listed(1))?.reason).toBe("changed");
+    expect(putPreview(mirror, "orders", listed(1)).read?.reason).toBe("changed");
   });
 
   test("only what both show matters: not a detail's fields, not a preview's own", ({ mirror }) => {
     put(mirror, "orders", order(1, { remark: "mine" }), { source: "detail" });
     const before = written(mirror);
     const other = listed(1, { label: "shown in lists only" });
-    for (const shown of [other, other]) expect(preview(mirror, "orders", shown)).toBeNull();
+    for (const shown of [other, other]) expect(putPreview(mirror, "orders", shown).read).toBeNull();
     // An equal preview is remembered once by its bytes.
     expect(written(mirror)).toBe(before + 1);
-    expect(preview(mirror, "orders", '{"total":1.0,"number":"A","id":1}')).toBeNull();
-    expect(preview(mirror, "orders", { id: 1, number: "A" })).toBeNull();
-    expect(preview(mirror, "orders", listed(1, { total: 1.01 }))?.reason).toBe("changed");
+    expect(putPreview(mirror, "orders", '{"total":1.0,"number":"A","id":1}').read).toBeNull();
+    expect(putPreview(mirror, "orders", { id: 1, number: "A" }).read).toBeNull();
+    expect(putPreview(mirror, "orders", listed(1, { total: 1.01 })).read?.reason).toBe("changed");
   });
 });
 

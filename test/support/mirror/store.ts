@@ -74,11 +74,7 @@ export function remove(mirror: Mirror, resource: string, id: RecordId, answer?: 
   return mirror.apply(() => mirror.table(resource).remove(judged, id));
 }
 
-/** Applies a preview, and gives why its record's detail must be read. */
-export function preview(mirror: Mirror, resource: string, record: object | string): PreviewResult["read"] {
-  return putPreview(mirror, resource, record).read;
-}
-
+/** Applies a preview; `read` is why its record's detail must be read. */
 export function putPreview(
   mirror: Mirror,
   resource: string,
