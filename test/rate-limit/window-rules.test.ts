@@ -221,13 +221,7 @@ const nextAt = (
 };
 
 describe("a window that may end any moment", () => {
-  test("is probed as often as it has permits, the first ones not kept", () => {
-    expect(nextAt({ first: 6, lowest: 6 })).toBe(1);
-    expect(nextAt({ first: 6, lowest: 5 })).toBe(10_001);
-    expect(nextAt({ first: 6, lowest: 7 })).toBe("now");
-  });
-
-  test("is probed by what is not held back", () => {
+  test("is probed as often as it has permits that are not held back", () => {
     expect(nextAt({ first: 6, lowest: 6 }, { refusals: { ...calm, caution: 2 } })).toBe(1);
     expect(nextAt({ first: 6, lowest: 5 }, { refusals: { ...calm, caution: 2 } })).toBe(15_001);
     expect(nextAt({ first: 1, lowest: 2 }, { refusals: { ...calm, caution: 1 } })).toBe(1);

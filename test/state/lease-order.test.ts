@@ -51,11 +51,6 @@ describe("details", () => {
     expect(leases(queue).join(", ")).toBe(turns);
   });
 
-  test("of records known to have changed come before missing ones", async () => {
-    const queue = await queueOf(...details("hydration", "orders", 1), ...details("changed", "people", 3));
-    expect(leases(queue)).toEqual(["people 3", "people 2", "people 1", "orders 1"]);
-  });
-
   test("of changed records hold back missing ones for half an hour only; then both get on", async () => {
     const queue = await queueOf(...details("hydration", "orders", 40), ...details("changed", "people", 90));
     const read = leases(queue, 60, (n) => nowMs + n * 60_000);

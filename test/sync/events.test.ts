@@ -61,13 +61,6 @@ describe("after an event's read", () => {
     expect(waiting(run)).toEqual([]);
   });
 
-  test.each(["recheck", "route probe"])("nothing follows from a %s that finds no change", async (reason) => {
-    const run = await openEvents();
-    put(run.mirror, "people", person(1));
-    read(run, "people", person(1), reason);
-    expect(waiting(run)).toEqual([]);
-  });
-
   test("a payment's document is read as well; after a recheck only if that found a change", ({ run }) => {
     read(run, "receipts", receipt, "receipts.updated");
     expect(waiting(run)).toEqual(["orders id:7 detail changed with another", "receipts id:5 detail recheck"]);
