@@ -25,25 +25,18 @@ function changeSuppliers({ sandbox }: Company): SentEvent[] {
 }
 
 /** The service as a sender: what is not answered with 204 is sent again, with the time of sending. */
-class Sender {
-  readonly accepted = new Set<string>();
-  private readonly events: readonly SentEvent[];
-
-  constructor(events: readonly SentEvent[]) {
-    this.events = events;
-  }
-
-  sendAll(port: number, isOver: () => boolean): Promise<void> {
-    const url = `http://127.0.0.1:${port}`;
-    const left = () => this.events.filter(({ id }) => !this.accepted.has(id));
-    return eventually(async () => {
+function senderOf(events: readonly SentEvent[]) {
+  const accepted = new Set<string>();
+  const left = () => events.filter(({ id }) => !accepted.has(id));
+  const sendAll = (port: number, isOver: () => boolean) =>
+    eventually(async () => {
       for (const event of isOver() ? [] : left()) {
-        const status = await deliver({ url }, event).catch(() => null);
-        if (status === 204) this.accepted.add(event.id);
+        const status = await deliver({ url: `http://127.0.0.1:${port}` }, event).catch(() => null);
+        if (status === 204) accepted.add(event.id);
       }
       return isOver() || left().length === 0;
     }, "all deliveries accepted");
-  }
+  return { accepted, sendAll };
 }
 
 function storedIn({ folder }: Attempt, where = "1"): string[] {
@@ -61,9 +54,9 @@ export async function deliveryScenario(): Promise<CrashScenario> {
   const base = memoryScratch().path;
   await sync(companyIn(company, base));
   const events = changeSuppliers(company);
-  const senders = new Map<string, Sender>();
-  const senderOf = ({ folder }: Attempt) => {
-    const sender = senders.get(folder) ?? new Sender(events);
+  const senders = new Map<string, ReturnType<typeof senderOf>>();
+  const senderTo = ({ folder }: Attempt) => {
+    const sender = senders.get(folder) ?? senderOf(events);
     senders.set(folder, sender);
     return sender;
   };
@@ -78,21 +71,21 @@ export async function deliveryScenario(): Promise<CrashScenario> {
       const child = startToDie(attempt, ["serve", "--json", "--listen", `127.0.0.1:${port}`]);
       let isOver = false;
       const ended = endOf(child).finally(() => (isOver = true));
-      await senderOf(attempt).sendAll(port, () => isOver);
+      await senderTo(attempt).sendAll(port, () => isOver);
       await untilRead(attempt, () => isOver);
       child.kill("SIGTERM");
       return ended;
     },
     afterCrash: async (attempt) => {
       const kept = new Set(storedIn(attempt));
-      const lost = [...senderOf(attempt).accepted].filter((id) => !kept.has(id));
+      const lost = [...senderTo(attempt).accepted].filter((id) => !kept.has(id));
       const broken = await inconsistencies(companyIn(company, attempt.folder));
       return [...lost.map((id) => `I6 answered with 204 and not kept: ${id}`), ...broken];
     },
     finish: async (attempt) => {
       const port = await portToKeep();
       const daemon = await startServe(attempt.folder, port);
-      await senderOf(attempt).sendAll(port, () => false);
+      await senderTo(attempt).sendAll(port, () => false);
       await untilRead(attempt, () => false);
       daemon.child.kill("SIGTERM");
       const { code } = await daemon.ended;
