@@ -3,7 +3,7 @@ import { describe, expect } from "vitest";
 import { isoTime } from "../../src/base/clock.ts";
 import { Inbox, InboxView } from "../../src/state/inbox/inbox.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
-import { allChanges, rows, texts } from "../support/mirror/store.ts";
+import { allChanges, texts } from "../support/mirror/store.ts";
 import {
   about,
   counted,
@@ -199,15 +199,6 @@ describe("I7 an event is known for ever", () => {
 });
 
 describe("events that find their record in the queue", () => {
-  test("are stored, and the queued item stays as it is: its read is sent after them", async () => {
-    const shop = await openIngest();
-    shop.ingest.store([deliveryOf(about(1))], 0);
-    const before = rows(shop.mirror, "SELECT * FROM _work");
-    shop.ingest.store([deliveryOf(about(1)), deliveryOf(about(1))], 0);
-    expect(rows(shop.mirror, "SELECT * FROM _work")).toEqual(before);
-    expect(counted(shop.mirror, "_inbox WHERE state = 'waiting'")).toBe(3);
-  });
-
   // Fault: process | a restart between an event and its read | the sequence of the file | the event is read again (I4)
   test("I4 are not answered by what is sent after a restart but numbered before them", async () => {
     const path = `${tempFolder()}/shop.db`;
