@@ -11,7 +11,7 @@ import { test } from "../support/mirror/shop-test.ts";
 import { listed, order, person } from "../support/mirror/shop-records.ts";
 import { work } from "../support/mirror/state-rows.ts";
 import { notFound } from "../support/errors.ts";
-import { rows, startMs, put, remove, written } from "../support/mirror/store.ts";
+import { startMs, put, remove, written } from "../support/mirror/store.ts";
 import { stillClock } from "../support/mirror/run.ts";
 import { answerOf, runOnce } from "../support/mirror/whole-run.ts";
 import { recordingLog } from "../support/terminal/terminal.ts";
@@ -59,19 +59,6 @@ test("a run leaves nothing on the signals that outlive it, however it ends", asy
     const left = [signal, closed].flatMap((one) => getEventListeners(one, "abort"));
     expect(left).toEqual([]);
   }
-});
-
-test("I2: a run mirrors what was selected; a second one writes nothing of the records", async ({
-  mirror,
-}) => {
-  const { outcome, resources } = await run(mirror, service("Acme", [red]));
-  expect([outcome, Object.keys(resources)]).toEqual(["complete", ["colours", "shop"]]);
-  expect(resources["colours"]).toMatchObject({ inserted: 1, pending: 0 });
-  const held = () => ["_change_log", "_fence_colours"].map((name) => rows(mirror, `SELECT * FROM ${name}`));
-  const before = held();
-  const report = await run(mirror, service("Acme", [red]));
-  expect(report.resources["colours"]).toMatchObject({ unchanged: 1, inserted: 0, updated: 0 });
-  expect(held()).toEqual(before);
 });
 
 test("what is noticed is logged once in a run, and in the report of that run alone", async () => {
