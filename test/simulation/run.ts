@@ -83,10 +83,10 @@ async function runSeeds(profile: Profile | undefined): Promise<boolean> {
 /** Simulates one seed again, and prints its whole story. Returns whether it went well. */
 async function replaySeed(seed: number, profile: Profile | undefined): Promise<boolean> {
   const scenario = scenarioFromSeed(seed, profile);
-  const { story, broken, traceHash } = await simulateScenario(scenario, { isVerbose: true });
+  const { story, broken } = await simulateScenario(scenario, { isVerbose: true });
   for (const line of story) print(line);
   for (const what of broken.slice(0, 10)) print(`BROKEN ${what}`);
-  print(`seed ${seed}, trace ${traceHash}: ${broken.length} broken`);
+  print(`seed ${seed}: ${broken.length} broken`);
   removeSimulations();
   return broken.length === 0;
 }

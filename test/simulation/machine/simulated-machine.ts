@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { seededChoice, seededRandom, type SeededChoice } from "../../support/seeded-random.ts";
 import { calmDeliveries, calmNetwork } from "../scenarios/scenario.ts";
 import type { DeliveryFaults, NetworkFaults } from "../scenarios/scenario.ts";
@@ -105,10 +104,5 @@ export class SimulatedMachine {
     this.clockLosses.reboots.push(this.time.passedMs);
     this.boots += 1;
     this.bootedAtMs = this.time.passedMs;
-  }
-
-  /** Equal for two simulations in which the same things happened at the same times. */
-  traceHash(): string {
-    return createHash("sha256").update(this.story.join("\n")).digest("hex").slice(0, 16);
   }
 }
