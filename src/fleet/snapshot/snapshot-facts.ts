@@ -83,7 +83,7 @@ export function readSummary(
 function readRadar(
   db: Db,
   { company: { webhook, token }, declaration, files }: CompanySettings,
-  { lastRun, events, service, sweptMs }: CompanyStatusView,
+  { lastRun, events, service, sweptMs, wholeRunMs }: CompanyStatusView,
   conditions: readonly NamedCondition[],
   oldestMs: number | null,
 ): MirrorRadar {
@@ -100,7 +100,7 @@ function readRadar(
     token: token.known ? tried : "missing",
     webhook: !isReceiving ? "off" : has("subscription") ? "differs" : has("gap") ? "gap" : received,
     handed_over: months[0] ? { ...months[0], changed } : null,
-    read_since: Number.isFinite(sinceMs) ? isoTime(sinceMs) : null,
+    read_since: wholeRunMs !== null && Number.isFinite(sinceMs) ? isoTime(sinceMs) : null,
     verified_at: proof?.match ? proof.at : null,
   };
   return { needs_someone: needsSomeone(radar), ...radar };

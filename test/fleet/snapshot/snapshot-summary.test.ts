@@ -9,6 +9,7 @@ import { Runs } from "../../../src/state/runs.ts";
 import { WorkQueue } from "../../../src/state/work-queue.ts";
 import type { CompanySettings } from "../../../src/store/mirror-files.ts";
 import { aFleet, anOwner } from "../../support/fleet/node.ts";
+import { endRun } from "../../support/mirror/state-rows.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
 const startedMs = Date.now();
@@ -60,7 +61,9 @@ describeWithPostgres("the pointer to a snapshot", () => {
       const scope = { ...node.scope, declaration, ...more };
       return readSummary(mirror.db, scope, {}, oldestMs, nowMs).radar;
     };
-    expect(radarOf({})).toMatchObject({ token: "untried", webhook: "off", read_since: isoTime(sinceMs) });
+    expect(radarOf({})).toMatchObject({ token: "untried", webhook: "off", read_since: null });
+    endRun(mirror.db, Date.parse(hoursAgo(40)));
+    expect(radarOf({})).toMatchObject({ token: "accepted", read_since: isoTime(sinceMs) });
     expect(radarOf({ resources: mirror.declaration.resources })).toMatchObject({ read_since: null });
     expect(radarOf({}, null)).toMatchObject({ read_since: null });
     const missing = new Secret(new MirrorError("config", "the variable is not set"));
