@@ -148,7 +148,8 @@ export class CompanyRuntime {
     const { company, declaration } = settings;
     const { clock, random } = context;
     this.ingest.requeueLost(clock.nowMs());
-    const reason = scheduler.reasonNow(this.receives, uptime.spans());
+    // Receivers of a fleet go on; the span of `serve` before this one is over.
+    const reason = scheduler.reasonNow(this.receives, uptime.spans(hooks ? clock.nowMs() : 0));
     refusals.acceptedAt(new InboxView(mirror.db).lastReceived());
     const skewMs = () => service.skew.skewMs();
     // Nobody asks a worker of a fleet.
@@ -205,7 +206,7 @@ export class CompanyRuntime {
 
   private async recoverFromGap(why: string | null): Promise<void> {
     const { log, clock } = this.options.context;
-    const reason = this.scheduler.reasonNow(this.receives, this.uptime.spans());
+    const reason = this.scheduler.reasonNow(this.receives, this.uptime.spans(clock.nowMs()));
     if (why !== null) log.warn(why);
     if (reason !== null) await this.scheduler.runUntilWhole(clock.nowMs(), reason);
   }

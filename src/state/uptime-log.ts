@@ -17,10 +17,10 @@ export interface EndedSpan extends Span {
 export const heartbeatMs = 15_000;
 
 /** A longer silence is a gap. */
-const missedMs = 4 * heartbeatMs;
+export const missedMs = 4 * heartbeatMs;
 
 /** Long enough for every event that the service may still be sending, and for people to look back. */
-const keptMs = 30 * dayMs;
+export const keptMs = 30 * dayMs;
 
 /**
  * When deliveries could be accepted: one row for each time that a company runtime receives, renewed by a heartbeat.
@@ -35,9 +35,12 @@ export class UptimeLog extends Repository {
   /** What `merge` took over last. */
   private merged: readonly Span[] | null = null;
 
-  /** Of all processes, the oldest first. */
-  spans(): Span[] {
-    return allSpans.all(this.db);
+  /** Of all processes, the oldest first; the last one until `nowMs` where its next heartbeat may be on its way. */
+  spans(nowMs = 0): Span[] {
+    const spans = allSpans.all(this.db);
+    const seenMs = spans.at(-1)?.seenMs ?? Infinity;
+    const isThere = nowMs > seenMs && nowMs - seenMs <= missedMs;
+    return isThere ? [...spans, { startedMs: seenMs, seenMs: nowMs }] : spans;
   }
 
   /** The last `most` spans, the oldest first. */

@@ -182,7 +182,7 @@ export function readFacts(
       troubles: readTroubles(runs, names),
       quarantined: new Quarantine(db).count(),
       /** All attempts for an event may have failed, and no run that reads everything began since, or ever. */
-      mayHaveLostEvents: mayHaveLostEvents(db, whole, nowMs, declaration.webhooks?.retryDelays),
+      mayHaveLostEvents: mayHaveLostEvents(db, scope, whole, nowMs),
     },
     /** What the service does otherwise than it was set up, or than it is known. */
     drift: {

@@ -1,14 +1,15 @@
 import { dayMs, isoTime } from "../base/clock.ts";
 import { InboxView } from "../state/inbox/inbox.ts";
 import { Meta } from "../state/meta.ts";
-import { heartbeatMs, UptimeLog, type EndedSpan } from "../state/uptime-log.ts";
+import { missedMs, UptimeLog, type EndedSpan } from "../state/uptime-log.ts";
 import type { Db } from "../store/database.ts";
+import type { CompanySettings } from "../store/mirror-files.ts";
 import type { LockHolder } from "../store/writer-lock.ts";
 import { counted } from "../base/units.ts";
 import { skewText } from "../http/clock-skew.ts";
 import type { RefusalCounts, Refusing, RefusalWatch } from "../webhook/delivery-gap/refusal-watch.ts";
 import type { RefusalReason } from "../webhook/ingest/delivery.ts";
-import { type RetryDelay, mayHaveLost } from "../webhook/delivery-gap/delivery-gap.ts";
+import { mayHaveLost } from "../webhook/delivery-gap/delivery-gap.ts";
 import { Runs } from "../state/runs.ts";
 import type { WorkerState } from "../sync/event-worker/worker-status.ts";
 import type { RunSummary } from "../sync/context/run-summary.ts";
@@ -40,7 +41,6 @@ interface ReceiverGap {
 type Writer = Pick<LockHolder, "command" | "since"> | null;
 
 const mostSpans = 1_000;
-const heartbeatLostMs = 4 * heartbeatMs;
 const gapDaysMs = 7 * dayMs;
 
 /** Reads what a mirror's file says of events from one snapshot, beside the daemon. */
@@ -85,7 +85,7 @@ export function judgeEvents(
   nowMs: number,
 ) {
   const last = spans.at(-1);
-  const isFresh = last?.ended === null && nowMs - last.seenMs < heartbeatLostMs;
+  const isFresh = last?.ended === null && nowMs - last.seenMs < missedMs;
   const isReceiving = writer !== null && isFresh;
   const listening = isReceiving || (writer !== null && last?.ended === "refused");
   const open = isReceiving ? null : isSilent(spans, facts.service, writer, nowMs) ? "silent" : "killed";
@@ -123,9 +123,9 @@ function isSilent(
   if (writer?.command !== "serve" || writer.since === undefined) return false;
   const heldMs = Date.parse(writer.since);
   const last = spans.at(-1);
-  if (last && last.startedMs >= heldMs) return last.ended === null && nowMs - last.seenMs >= heartbeatLostMs;
+  if (last && last.startedMs >= heldMs) return last.ended === null && nowMs - last.seenMs >= missedMs;
   const hasWritten = service !== null && Date.parse(service.since) >= heldMs;
-  return !hasWritten && nowMs - heldMs >= heartbeatLostMs;
+  return !hasWritten && nowMs - heldMs >= missedMs;
 }
 
 export function daemonSilent({ gaps }: EventStatus): boolean {
@@ -227,14 +227,16 @@ export function readTroubles(runs: Runs, resources: readonly string[]): readonly
 /** May all attempts for an event have failed since the last whole run? Without a span nobody ever received deliveries. */
 export function mayHaveLostEvents(
   db: Db,
+  { company, declaration }: Pick<CompanySettings, "company" | "declaration">,
   whole: WholeRun | null,
   nowMs: number,
-  delays: readonly RetryDelay[] | undefined,
 ): boolean {
-  const spans = new UptimeLog(db).spans();
+  if (company.webhook.secrets.length === 0) return false;
+  const spans = new UptimeLog(db).spans(nowMs);
   const [first] = spans;
   if (!first || !whole) return first !== undefined;
-  return mayHaveLost(spans, Math.max(whole.seesFromMs, first.startedMs), nowMs, delays);
+  const fromMs = Math.max(whole.seesFromMs, first.startedMs);
+  return mayHaveLost(spans, fromMs, nowMs, declaration.webhooks?.retryDelays);
 }
 
 /** Without an event for this long, nobody knows whether the service still sends any. */
@@ -249,6 +251,5 @@ const knownMs = 28 * dayMs;
 export function webhooksCover(db: Db, sinceMs: number, nowMs: number): boolean {
   const last = new InboxView(db).lastReceived();
   if (last === null || nowMs - Date.parse(last) > quietMs) return false;
-  const spans = new UptimeLog(db).spans();
-  return !mayHaveLost(spans, Math.max(sinceMs, nowMs - knownMs), nowMs);
+  return !mayHaveLost(new UptimeLog(db).spans(), Math.max(sinceMs, nowMs - knownMs), nowMs);
 }

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { hourMs, dayMs } from "../../src/base/clock.ts";
+import { Secret } from "../../src/base/secret.ts";
 import { openDatabase, type Db } from "../../src/store/database.ts";
 import { startMs, put, remove, stampOf } from "../support/mirror/store.ts";
 import { declaration as fintoro } from "../../connectors/fintoro/declaration.ts";
@@ -43,6 +44,12 @@ function scopeOf(...names: readonly string[]) {
     declaration,
     resources: declaration.resources.filter(({ name }) => names.includes(name)),
   };
+}
+
+function receivingScope() {
+  const scope = scopeOf();
+  const webhook = { ...scope.company.webhook, secrets: [new Secret("some-key")] };
+  return { ...scope, company: { ...scope.company, webhook } };
 }
 
 const healthOf = (mirror: Mirror, wanted: string) =>
@@ -177,8 +184,27 @@ describe("how a mirror stands", () => {
     const { db } = await openShop();
     if (wholeAt !== null) endRun(db, startMs + wholeAt * hourMs);
     receiverRan(db, spans);
-    const { wholeness } = readFacts(db, scopeOf(), startMs + 20 * hourMs);
-    expect(wholeness.mayHaveLostEvents).toBe(isLost);
+    const isLostIn = (scope: ReturnType<typeof scopeOf>) =>
+      readFacts(db, scope, startMs + 20 * hourMs).wholeness.mayHaveLostEvents;
+    expect(isLostIn(receivingScope())).toBe(isLost);
+    // A company without a webhook secret has no events to lose.
+    expect(isLostIn(scopeOf())).toBe(false);
+  });
+
+  test("counts no time since the last heartbeat as a pause, also where the service's attempts are not known", async () => {
+    const { db } = await openShop();
+    endRun(db, startMs + hourMs);
+    receiverRan(db, "0-20");
+    const declaration = { ...declarationOf(), webhooks: { ...fintoro.webhooks!, retryDelays: [] } };
+    const isLostAt = (nowMs: number) =>
+      readFacts(db, { ...receivingScope(), declaration }, nowMs).wholeness.mayHaveLostEvents;
+    const beatMs = startMs + 20 * hourMs;
+    expect([0, 14_000, 60_000, 61_000].map((ms) => isLostAt(beatMs + ms))).toEqual([
+      false,
+      false,
+      false,
+      true,
+    ]);
   });
 
   test("knows the last run that ended, also while another is under way", async () => {

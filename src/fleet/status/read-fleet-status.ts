@@ -2,7 +2,7 @@ import { dayMs, isoTime } from "../../base/clock.ts";
 import { valueOr } from "../../base/errors.ts";
 import { counted, formatDuration } from "../../base/units.ts";
 import { freshForMs, parseCronSchedule } from "../../config/cron-schedule.ts";
-import type { Span } from "../../state/uptime-log.ts";
+import { missedMs, type Span } from "../../state/uptime-log.ts";
 import { readWaitingJobs, type WaitingJobs } from "../jobs/job-engine.ts";
 import { countLateCompanies } from "../postgres/catalogue/commit-snapshot.ts";
 import type { Postgres } from "../postgres/connection.ts";
@@ -14,8 +14,6 @@ import { difference, judgeCompany, type FleetCompanyStatus, type FleetProblem } 
 /** How the fleet stands, as `fleet status --json` prints it. Times are ISO, by Postgres' clock. */
 export type FleetStatus = Awaited<ReturnType<typeof readFleetStatus>>;
 
-/** A silence of all receivers that is longer is a problem. */
-const silentMs = 60_000;
 /** A job that waits longer finds no free place. */
 const placeWithinMs = 5 * 60_000;
 
@@ -117,7 +115,7 @@ function fleetProblems(
   const full = `jobs wait for a free place for ${formatDuration(oldestMs)}: run more workers`;
   return [
     ...(views.length > 0 && !isWorked ? [difference("no_worker", unworked)] : []),
-    ...(silence > silentMs ? [difference("no_receiver", silent)] : []),
+    ...(silence > missedMs ? [difference("no_receiver", silent)] : []),
     ...(!span && !isAnswered && isExpected ? [difference("no_receiver", none)] : []),
     ...(restored && restored.companies_left > 0 ? [difference("restored", restoredText(restored))] : []),
     ...(oldestMs > placeWithinMs ? [difference("jobs_wait", full)] : []),

@@ -1,6 +1,6 @@
 import { sql, type UpdateObject } from "kysely";
 import { dayMs } from "../../../base/clock.ts";
-import { heartbeatMs, type Span } from "../../../state/uptime-log.ts";
+import { keptMs, missedMs, type Span } from "../../../state/uptime-log.ts";
 import { FleetTable } from "../connection.ts";
 import { epochMs, fromNow, isFound, isoText, now } from "../fleet-database.ts";
 import type { FleetDatabase, RowOf } from "../fleet-database.ts";
@@ -65,12 +65,6 @@ export class NodesTable extends FleetTable {
       .executeTakeFirstOrThrow();
   }
 }
-
-/** A longer silence of all receivers is a gap, as in the uptime log of a mirror. */
-const missedMs = 4 * heartbeatMs;
-
-/** As long as in the uptime log of a mirror. */
-const keptMs = 30 * dayMs;
 
 /**
  * When at least one receiver of the fleet answered deliveries. A receiver beats every `heartbeatMs` while it can store.
