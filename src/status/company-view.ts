@@ -169,7 +169,8 @@ export function readFacts(
   const sizes = { database: statSync(db.name).size, wal: logBytes(db.name), diskFree: freeBytesAt(db.name) };
   const subscriptions = declaration.webhooks?.subscriptionsResource ?? "";
   const expected = expectedSubscriptions(company, declaration, resources);
-  const isKnown = expected !== null && typeof sweptMs[subscriptions] === "number";
+  const readAtMs = sweptMs[subscriptions] ?? null;
+  const isKnown = expected !== null && readAtMs !== null;
   return {
     lastRun: readLastRun(db, runs.lastEnded()),
     /** When the last run began that read all that the config asks for, details too; null: none did. */
@@ -188,7 +189,7 @@ export function readFacts(
     drift: {
       /** As they were read last. Null: not known, or the config expects none. */
       subscriptions: isKnown
-        ? { ...expected, all: mirroredSubscriptions(db, subscriptions), lastReceivedMs }
+        ? { ...expected, all: mirroredSubscriptions(db, subscriptions), lastReceivedMs, readAtMs }
         : null,
       schemaChanges: schemaChanges(db, declaration.resources),
     },

@@ -24,7 +24,13 @@ const forbidden = { resource: "invoices", kind: "forbidden", message: "403" } as
 const held = { resource: "clients", kind: "held", message: "Kept 40 of 50 records" } as const;
 
 const acme = { name: "acme", webhook: { publicUrl: "https://hooks.example.com/webhooks/acme" } };
-const unsubscribed = { all: [], receiver: acme, needed: ["invoices.paid"], lastReceivedMs: null };
+const unsubscribed = {
+  all: [],
+  receiver: acme,
+  needed: ["invoices.paid"],
+  lastReceivedMs: null,
+  readAtMs: lookedAtMs,
+};
 
 /** What begins an incident, what keeps one as it is, and why the company is not ready. */
 function judged(facts: Partial<CompanyStatusView>) {
@@ -209,7 +215,7 @@ describe("a company is ready", () => {
   test("and names what is otherwise than expected; what cannot be read without the reason, which may quote a record", () => {
     const trouble = { resource: "people", kind: "failed", message: "Jana Kováčová: 500" } as const;
     const receiver = { name: "acme", webhook: { publicUrl: null } };
-    const subscriptions = { all: [], receiver, needed: [], lastReceivedMs: null };
+    const subscriptions = { all: [], receiver, needed: [], lastReceivedMs: null, readAtMs: lookedAtMs };
     const state = readiness({
       wholeness: { troubles: [trouble], quarantined: 0, mayHaveLostEvents: false },
       drift: { subscriptions, schemaChanges: [schemaChange()] },

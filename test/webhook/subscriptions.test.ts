@@ -53,6 +53,14 @@ describe("subscriptions", () => {
     expect(problems([failed], { lastReceivedMs: Date.parse(at("09:59:59")) })).toHaveLength(1);
   });
 
+  test("lead here, whatever the service said before, where a delivery was stored since", () => {
+    const readAtMs = Date.parse(at("10:00:00"));
+    const judgedAfter = (time: string) =>
+      problems([subscription({ url: elsewhere })], { readAtMs, lastReceivedMs: Date.parse(at(time)) });
+    expect(judgedAfter("10:00:01")).toEqual([]);
+    expect(judgedAfter("09:59:59")).toHaveLength(1);
+  });
+
   test("are ours by the path where the config has no address; then others may be as well", () => {
     const receiver = { name: "acme", webhook: { publicUrl: null } };
     expect(problems([subscription({ active: false })], { receiver })).toHaveLength(1);

@@ -17,6 +17,8 @@ export interface SubscriptionFacts {
   readonly needed: readonly string[];
   /** When the last delivery was stored here; null: not known, or none was. */
   readonly lastReceivedMs: number | null;
+  /** When the service named them: a delivery that was stored since came by another one. @default just now */
+  readonly readAtMs?: number;
 }
 
 /** Does the URL lead to this config's receiver? Then its secret belongs in this config. */
@@ -53,12 +55,13 @@ export function failedAtMs(one: Subscription): number | null {
 }
 
 /** Why a company does not get all events it needs, a sentence each. Pure. No address, which may be secret, is in it. */
-export function subscriptionProblems({ all, receiver, needed, lastReceivedMs }: SubscriptionFacts): string[] {
+export function subscriptionProblems({ all, receiver, needed, lastReceivedMs, readAtMs }: SubscriptionFacts) {
   const here = all.filter(({ url }) => deliversHere(url, receiver));
   const active = here.filter((one) => one.active);
   const { publicUrl } = receiver.webhook;
   // Without its address a subscription with another path may lead here: a proxy can change paths.
   if (here.length === 0 && all.length > 0 && publicUrl === null) return [];
+  if (active.length === 0 && (lastReceivedMs ?? 0) > (readAtMs ?? Infinity)) return [];
   if (active.length === 0) {
     const place = publicUrl ?? "this receiver";
     return [`the service delivers nothing to ${place}: ${whyNothing(here, all)}`];
