@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { openSandbox } from "../support/sandbox/sandbox.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import type { CommandContext, RunningSandbox } from "../../src/cli/program/command.ts";
@@ -24,8 +24,7 @@ async function withDemo(act: (demo: DemoSetup, lines: string[]) => Promise<void>
   const runDemo = async (context: CommandContext) => {
     const lines: string[] = [];
     const print = (line: string) => Promise.resolve(void lines.push(line));
-    const demo = new DemoSetup(context, running, temporaryFolder(), print);
-    onTestFinished(() => demo[Symbol.asyncDispose]());
+    await using demo = new DemoSetup(context, running, temporaryFolder(), print);
     await demo.run("sync");
     await act(demo, lines);
     return "complete" as const;

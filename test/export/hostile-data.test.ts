@@ -1,11 +1,10 @@
-import path from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { declaration } from "../../connectors/fintoro/declaration.ts";
-import { openMirror, type Mirror } from "../../src/state/mirror.ts";
+import type { Mirror } from "../../src/state/mirror.ts";
 import { duckRows, exportOf } from "../support/export/export.ts";
 import { jsonLines } from "../support/program/cli.ts";
-import { tempFolder } from "../support/temporary-folder.ts";
 import { publish, reading, rowsOf } from "../support/export/published.ts";
+import { openShop } from "../support/mirror/mirror.ts";
 import { putAs, rows } from "../support/mirror/store.ts";
 
 /** What a customer of the company may be called. */
@@ -22,8 +21,7 @@ const names = [
 const key = `x"); DROP TABLE invoices; --`;
 
 async function hostileMirror(): Promise<Mirror> {
-  const mirror = await openMirror(path.join(tempFolder(), "acme.db"), declaration);
-  onTestFinished(() => mirror.close());
+  const mirror = await openShop({ declaration });
   for (const [i, name] of names.entries())
     putAs(mirror, "clients", i + 1, JSON.stringify({ id: i + 1, name, [key]: name }));
   const invoice = { id: 1, number: names[0], clientId: 1, items: [{ id: 1, name: key }] };

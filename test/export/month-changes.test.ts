@@ -86,7 +86,7 @@ function edit(mirror: Mirror, id: number, kind: number, step: number): void {
 
 /** Edits invoices of a made-up company, and compares both packages of each of its about a dozen months. */
 async function expectCorrections(seed: number): Promise<void> {
-  const company = await publishedCompany({ records: 80, seed });
+  using company = await publishedCompany({ records: 80, seed });
   const { mirror } = company;
   const moment = { ...endOfLog(mirror.db), at: "2026-03-01T00:00:00.000Z" };
   const random = seededRandom(seed);
@@ -123,7 +123,6 @@ async function expectCorrections(seed: number): Promise<void> {
   ]);
   expect([...cells].filter((cell) => !inSlovak.has(cell))).toEqual([]);
   expect([...cells]).toEqual(expect.arrayContaining(["faktúra", "nie"]));
-  company.close();
 }
 
 test("for any company the package handed over and the sheets of changes give the new package, for every month", async () => {

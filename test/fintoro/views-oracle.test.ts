@@ -59,12 +59,8 @@ test("every view of amounts says what the raw records add up to in whole cents, 
   const seen = new Set<string>();
   await fc.assert(
     fc.asyncProperty(anyCompany, async ({ seed, records, share }) => {
-      const company = await publishedCompany({ seed, records }, goneFrom(share));
-      try {
-        for (const view of expectAnswers(company)) seen.add(view);
-      } finally {
-        company.close();
-      }
+      using company = await publishedCompany({ seed, records }, goneFrom(share));
+      for (const view of expectAnswers(company)) seen.add(view);
     }),
     { numRuns: 3, examples: [[{ seed: 5, records: 400, share: 20 }]] },
   );

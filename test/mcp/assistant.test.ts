@@ -161,8 +161,7 @@ test("an assistant that hangs up while its questions wait leaves no process behi
 
 // Fault: process | the process that answers an assistant's questions is killed between two of them | SIGKILL | the next question is answered by another one
 test("a question after the death of what answers is answered by another process", async () => {
-  const runner = new QueryRunner();
-  onTestFinished(() => runner[Symbol.dispose]());
+  using runner = new QueryRunner();
   const question = { report: `${company.folder}/acme.report.db`, shown: {}, mirrored: [], sql: "SELECT 7" };
   expect((await runner.answer(question)).rows).toEqual([[7]]);
   const { child } = runner as unknown as { readonly child: ChildProcess };

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { declaration } from "../../connectors/fintoro/declaration.ts";
 import { applicationId } from "../../src/report/report-file.ts";
 import type { Db } from "../../src/store/database.ts";
@@ -15,8 +15,7 @@ describe("the published report", async () => {
   afterAll(() => company.close());
 
   test("holds every live row exactly as the mirror has it, and nothing of the mirror's own", () => {
-    const snapshot = openSnapshot(company.mirror.db.name, declaration, { reportDate: "2026-11-20" });
-    onTestFinished(() => snapshot.close());
+    using snapshot = openSnapshot(company.mirror.db.name, declaration, { reportDate: "2026-11-20" });
     const report = reading(company.file);
     for (const { name, kind } of snapshot.tables) {
       if (kind === "about") continue;

@@ -1,17 +1,16 @@
 import { readFileSync } from "node:fs";
-import path from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { fakturoid } from "../../connectors/fakturoid/declaration.ts";
 import { declaration } from "../../connectors/fintoro/declaration.ts";
 import type { ConnectorDeclaration } from "../../src/connector/connector-declaration.ts";
-import { openMirror, type Mirror } from "../../src/state/mirror.ts";
+import type { Mirror } from "../../src/state/mirror.ts";
 import type { RedactRule } from "../../src/store/snapshot/redaction.ts";
 import { knownPlan } from "../../src/store/tables/table-plan.ts";
 import { rememberIdentity } from "../../src/state/meta.ts";
 import { duckRows, exportOf } from "../support/export/export.ts";
 import { publish, reading, rowsOf } from "../support/export/published.ts";
 import type { Row } from "../support/export/recount.ts";
-import { tempFolder } from "../support/temporary-folder.ts";
+import { openShop } from "../support/mirror/mirror.ts";
 import { put, remove } from "../support/mirror/store.ts";
 
 const sums = { currencyId: 2, total: 10.5, totalWithVat: 12.6, items: [] };
@@ -20,8 +19,7 @@ const paid = { currency: { id: 2 }, amount: 5, paymentDate: "2026-10-02" };
 const payment = { id: 3, documentType: "invoice", documentId: 9, ...paid };
 
 async function mirrorOf(own: ConnectorDeclaration = declaration): Promise<Mirror> {
-  const mirror = await openMirror(path.join(tempFolder(), "acme.db"), own);
-  onTestFinished(() => mirror.close());
+  const mirror = await openShop({ declaration: own });
   rememberIdentity(mirror, { name: "Acme", salt: "5aac11c0", fingerprint: "", businessId: null });
   return mirror;
 }

@@ -37,7 +37,7 @@ export async function mirrorOf(sandbox: Sandbox, folder: string): Promise<Mirror
 
 export type PublishedCompany = Awaited<ReturnType<typeof publishedCompany>>;
 
-/** A company of a sandbox, mirrored, some of it deleted since, and published. The caller closes it. */
+/** A company of a sandbox, mirrored, some of it deleted since, and published. Its scope closes it, or who has it. */
 export async function publishedCompany(
   options: SandboxOptions,
   goneOf: (truth: Truth) => Readonly<Record<string, readonly string[]>> = () => ({}),
@@ -56,7 +56,8 @@ export async function publishedCompany(
     mirror.close();
     removeFolder();
   };
-  return { records, mirror, file, rows: (view: string) => rowsOf(db, `SELECT * FROM ${view}`), close };
+  const rows = (view: string) => rowsOf(db, `SELECT * FROM ${view}`);
+  return { records, mirror, file, rows, close, [Symbol.dispose]: close };
 }
 
 /** Deletes records in the mirror; returns the others as the service has them. */
