@@ -52,13 +52,14 @@ describeWithPostgres("the connection to Postgres", () => {
     expect(failure.message).toContain("rolled back");
   });
 
-  test("commits wait for the disk, single statements too, whatever the server's setting says, or says later (I6)", async () => {
+  test("commits wait for the disk, single statements too, whatever the server's setting says, or says later (I6); after a crash it connects again by itself, and meanwhile errors are retryable", async () => {
     const setting = "SELECT current_setting('synchronous_commit') AS setting";
     const settingsOf = async (postgres: Postgres) => [
       ...(await postgres.query(setting)),
       ...(await postgres.transaction((sql) => sql.query(setting))),
     ];
-    const url = (await ownServer()).url("postgres");
+    const server = await ownServer();
+    const url = server.url("postgres");
     const before = await connectNode(url);
     await before.query("ALTER SYSTEM SET synchronous_commit = off");
     await before.query("SELECT pg_reload_conf(), pg_sleep(0.2)");
@@ -68,6 +69,20 @@ describeWithPostgres("the connection to Postgres", () => {
     const standby = { setting: "remote_apply" };
     const strict = await connectNode(`${url}?options=-c%20synchronous_commit%3Dremote_apply`);
     expect(await settingsOf(strict)).toEqual([standby, standby]);
+
+    await before.query("CREATE TABLE t AS SELECT 1 AS n");
+    const between = before.transaction(async (sql) => {
+      await sql.query("SELECT 1");
+      await server.crash();
+      await sql.query("SELECT 2");
+    });
+    expect(await rejectionOf(between)).toMatchObject({ kind: "database", retryable: true });
+    const away = await rejectionOf(before.query("SELECT 1"));
+    expect(away).toMatchObject({ kind: "database", retryable: true });
+    expect(away.message).toContain(`Postgres at 127.0.0.1:${server.port}/postgres does not answer`);
+    expect(away.hint).toContain("fleet.postgres");
+    await server.start();
+    expect(await before.query("SELECT n FROM t")).toEqual([{ n: 1 }]);
   });
 
   test("a transaction that pauses gives its locks back, and the process lives on", async () => {
@@ -89,24 +104,6 @@ describeWithPostgres("the connection to Postgres", () => {
     changed.resolve();
     expect(await outcome).toMatchObject({ kind: "database", retryable: true });
     expect(await postgres.query("SELECT n FROM t")).toEqual([{ n: 3 }]);
-  });
-
-  test("after a crash of Postgres it connects again by itself; meanwhile errors are retryable", async () => {
-    const server = await ownServer();
-    const postgres = await connectNode(server.url("postgres"));
-    await postgres.query("CREATE TABLE t AS SELECT 1 AS n");
-    const between = postgres.transaction(async (sql) => {
-      await sql.query("SELECT 1");
-      await server.crash();
-      await sql.query("SELECT 2");
-    });
-    expect(await rejectionOf(between)).toMatchObject({ kind: "database", retryable: true });
-    const away = await rejectionOf(postgres.query("SELECT 1"));
-    expect(away).toMatchObject({ kind: "database", retryable: true });
-    expect(away.message).toContain(`Postgres at 127.0.0.1:${server.port}/postgres does not answer`);
-    expect(away.hint).toContain("fleet.postgres");
-    await server.start();
-    expect(await postgres.query("SELECT n FROM t")).toEqual([{ n: 1 }]);
   });
 });
 

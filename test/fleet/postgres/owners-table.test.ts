@@ -192,12 +192,13 @@ describeWithPostgres("two companies of one account", () => {
   });
 
   test("of which nobody knew it: of owners that learn it at once, one goes on and the other must release", async () => {
-    for (let round = 0; round < 3; round++) {
-      const fleet = await openFleet();
-      const owners = [await fleet.owned("acme", "node-1"), await fleet.owned("branch", "node-2")];
-      const uses = await Promise.all(owners.map((owner) => fleet.companies.setAccount(owner, "account-1")));
+    const fleet = await openFleet();
+    for (const account of ["one", "two", "three"]) {
+      const [acme, branch] = [`acme-${account}`, `branch-${account}`];
+      const owners = [await fleet.owned(acme, "node-1"), await fleet.owned(branch, "node-2")];
+      const uses = await Promise.all(owners.map((owner) => fleet.companies.setAccount(owner, account)));
       const others = uses.map(({ rival }) => rival);
-      expect(others).toEqual(others[0] === null ? [null, "acme"] : ["branch", null]);
+      expect(others).toEqual(others[0] === null ? [null, acme] : [branch, null]);
     }
   });
 
