@@ -225,22 +225,30 @@ test("two packages of one company do not take each other's workbook", async () =
   expect((await pack(company, "2019-01")).code).toBe(0);
 });
 
-/** Changes the price of an invoice of the month in the mirror, as a read of its detail would. */
-async function changePrice(company: Company, month: string): Promise<string> {
+interface Invoice {
+  readonly items: readonly { readonly total: number; readonly totalWithVat: number }[];
+  readonly total: number;
+}
+
+/** Changes an invoice in the mirror, as a read of its detail would. */
+async function changeInvoice(company: Company, number: string, changed: (invoice: Invoice) => object) {
   const mirror = await openMirror(company.file, fintoro);
-  const sql = `SELECT id, number FROM invoices WHERE issue_date LIKE ? AND _deleted_at IS NULL
-    AND id IN (SELECT invoice_id FROM invoice_items) LIMIT 1`;
-  const { id, number } = mirror.db.prepare(sql).get(`${month}%`) as { id: number; number: string };
-  const json = mirror.db.prepare("SELECT json FROM _raw_invoices WHERE id = ?").pluck().get(id);
-  const record = JSON.parse(String(json)) as {
-    items: { total: number; totalWithVat: number }[];
-    total: number;
-  };
-  const [line, ...others] = record.items;
-  if (!line) throw new Error("broken promise: the invoice has a line");
-  const items = [{ ...line, total: line.total + 100, totalWithVat: line.totalWithVat + 123 }, ...others];
-  put(mirror, "invoices", { ...record, total: record.total + 100, items }, { source: "detail" });
+  const sql = "SELECT r.json FROM _raw_invoices r JOIN invoices i USING (id) WHERE i.number = ?";
+  const invoice = JSON.parse(String(mirror.db.prepare(sql).pluck().get(number))) as Invoice;
+  put(mirror, "invoices", { ...invoice, ...changed(invoice) }, { source: "detail" });
   mirror.close();
+}
+
+/** Changes the price of one of the month's. Gives its number. */
+async function changePrice(company: Company, month: string): Promise<string> {
+  const sql = `SELECT number FROM invoices WHERE issue_date LIKE ? AND _deleted_at IS NULL
+    AND id IN (SELECT invoice_id FROM invoice_items) LIMIT 1`;
+  const number = look(company.file, (db) => String(db.prepare(sql).pluck().get(`${month}%`)));
+  await changeInvoice(company, number, ({ total, items: [line, ...others] }) => {
+    if (!line) throw new Error("broken promise: the invoice has a line");
+    const dearer = { ...line, total: line.total + 100, totalWithVat: line.totalWithVat + 123 };
+    return { total: total + 100, items: [dearer, ...others] };
+  });
   return number;
 }
 
@@ -280,16 +288,7 @@ describe("a month that was handed over", () => {
     expect(stated).not.toEqual(before);
     const packed = { month, position: expect.any(Number) as number, command: `package --month ${month}` };
     expect(handOvers(company)).toEqual([packed, packed]);
-    const mirror = await openMirror(company.file, fintoro);
-    const row = "FROM _raw_invoices r JOIN invoices i USING (id) WHERE i.number = ?";
-    const json = mirror.db.prepare(`SELECT r.json ${row}`).pluck().get(number);
-    put(
-      mirror,
-      "invoices",
-      { ...(JSON.parse(String(json)) as object), toBePaid: 0.01 },
-      { source: "detail" },
-    );
-    mirror.close();
+    await changeInvoice(company, number, () => ({ toBePaid: 0.01 }));
     const isNew = async () =>
       (await runCommand(["status"], { cwd: company.folder })).stdout.includes("changed since");
     expect(await isNew()).toBe(true);
