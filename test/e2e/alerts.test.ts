@@ -1,4 +1,3 @@
-import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { runCommand } from "../support/program/cli.ts";
@@ -6,11 +5,10 @@ import { aCompany, aMirroredCompany, type Company } from "../support/company/com
 import { configOf, impatientClock, startDaemon } from "../support/program/daemon.ts";
 import { serveHere, writeServeConfig } from "../support/program/serve.ts";
 import { statusOf, metricsOf, readyOf } from "../support/company/served-company.ts";
-import { isSigned, openSink, type Treatment } from "../support/sandbox/webhook-sink.ts";
+import { isSigned, openSink, type Treatment, type WebhookSink } from "../support/sandbox/webhook-sink.ts";
 import { eventually } from "../support/eventually.ts";
 import { declaration } from "../../connectors/fintoro/declaration.ts";
 import { systemRandom } from "../../src/base/random.ts";
-import type { Alert } from "../../src/status/alerts/incidents.ts";
 import { damageTable } from "../support/verify/verify.ts";
 import { odd } from "../support/sandbox/odd-answers.ts";
 
@@ -107,41 +105,34 @@ test("`alerts test` names each target that does not take a test alert, and tells
 
 const publicUrl = "https://hooks.example.com/webhooks/acme";
 
-function configure(company: Company): void {
-  const file = path.join(company.folder, "alerts.jsonl");
-  const alerts = `[{ when: [subscription, schema], command: [sh, -c, "cat >> ${file}; echo >> ${file}"] }]`;
-  const { token } = company.sandbox;
-  writeServeConfig(company, `${off}\nalerts: ${alerts}`, [{ name: "acme", token, publicUrl }]);
-}
-
-async function nightly(company: Company) {
+async function nightly(company: Company, sink: WebhookSink) {
   const { folder: cwd, proxy } = company;
-  const env = { PATH: process.env["PATH"] ?? "" };
-  const file = path.join(cwd, "alerts.jsonl");
-  const lines = () => (existsSync(file) ? readFileSync(file, "utf8").split("\n").filter(Boolean) : []);
-  const before = lines().length;
-  const { code } = await runCommand(["sync"], { random: systemRandom, cwd, env, clock: impatientClock });
-  const sent = lines().slice(before);
+  const before = sink.received.length;
+  const { code } = await runCommand(["sync"], { random: systemRandom, cwd, clock: impatientClock });
+  const alerts = sink.received
+    .slice(before)
+    .map(({ json }) => `${String(json["event"])} ${String(json["kind"])}`);
   const asked = proxy.asked.length;
   const status = await statusOf(company);
   const { stdout: text } = await runCommand(["status"], { cwd });
   expect(proxy.asked.length).toBe(asked);
   const { conditions } = status;
   for (const { message } of conditions) expect(text.replaceAll(/\s+/g, " ")).toContain(`! ${message}`);
-  const events = sent.map((line) => JSON.parse(line) as Alert).map(({ event, kind }) => `${event} ${kind}`);
-  return { codes: [code, status.code], alerts: events, conditions };
+  return { codes: [code, status.code], alerts, conditions };
 }
 
 // Fault: service | a subscription lacks events; the service begins to send a field | the sandbox, between nightly runs | both are named by status, /readyz, metrics and alerts, once, and keep nothing from being ready
 test("subscriptions that drift and new fields are conditions of every output, and one alert each", async () => {
   const company = await aCompany({ records: 3 });
   const { control } = company.sandbox;
-  configure(company);
+  const sink = await openSink();
+  const acme = { name: "acme", token: company.sandbox.token, publicUrl };
+  writeServeConfig(company, `${off}\nalerts: [{ when: [subscription, schema], url: "${sink.url}" }]`, [acme]);
   const day = expect.stringMatching(/^\d{4}-\d\d-\d\d$/);
   const input = { name: "ours", url: publicUrl, isActive: true, subscribedEvents: ["invoices.created"] };
   const ours = control.create("webhook_subscriptions", input) as { readonly id: number };
 
-  const first = await nightly(company);
+  const first = await nightly(company, sink);
   expect(first).toMatchObject({ codes: [0, 0], alerts: ["begin subscription"] });
   const message = expect.stringMatching(new RegExp(`^subscription ${ours.id} lacks \\d+ of \\d+ events`));
   expect(first.conditions).toEqual([{ kind: "subscription", subject: "deliveries", blocks: false, message }]);
@@ -151,13 +142,13 @@ test("subscriptions that drift and new fields are conditions of every output, an
     subscribedEvents: declaration.events.map(({ type }) => type),
   });
   company.suffer({ ...odd("unknown_fields"), match: { path: "/suppliers" } });
-  const second = await nightly(company);
+  const second = await nightly(company, sink);
   expect(second).toMatchObject({ codes: [0, 0], alerts: ["end subscription", "begin schema"] });
   const field = expect.stringMatching(/suppliers\.brand_new_field \(first in record \d+\)/);
   expect(second.conditions).toEqual([{ kind: "schema", subject: day, blocks: false, message: field }]);
 
   control.alter("webhook_subscriptions", ours.id, { isActive: false });
-  expect(await nightly(company)).toMatchObject({ codes: [0, 0], alerts: ["begin subscription"] });
+  expect(await nightly(company, sink)).toMatchObject({ codes: [0, 0], alerts: ["begin subscription"] });
 
   const daemon = await serveHere(company, { clock: impatientClock });
   const conditions = [
@@ -170,5 +161,5 @@ test("subscriptions that drift and new fields are conditions of every output, an
       .poll(() => metricsOf(daemon))
       .toContain(`fintoro_mirror_conditions{company="acme",kind="${kind}"} 1`);
   expect((await daemon.end("SIGTERM")).code).toBe(0);
-  expect((await nightly(company)).alerts).toEqual([]);
+  expect((await nightly(company, sink)).alerts).toEqual([]);
 });
