@@ -12,8 +12,8 @@ import { connectNode, freshDatabase } from "../postgres/databases.ts";
 import { eventually } from "../eventually.ts";
 import { runCommand, temporaryFolder } from "../program/cli.ts";
 
-/** As long as no test lasts. */
-export const ttlMs = 60_000;
+/** Longer than a test may last. */
+export const ttlMs = 600_000;
 
 export type Fleet = Awaited<ReturnType<typeof openFleet>>;
 
