@@ -244,7 +244,7 @@ function loadDraft(context: CommandContext, draft: ConfigDraft): LoadedConfig {
     if (!(error instanceof MirrorError)) throw error;
     const [first = ""] = error.message.split("\n");
     // Nobody can look at the place in a file that is not written.
-    throw new MirrorError(error.kind, first.replace(/^.*?:\d+:\d+: /, ""));
+    throw new MirrorError(error.kind, first.replace(/^.*?:\d+:\d+: /, ""), { hint: error.hint });
   }
 }
 

@@ -39,7 +39,7 @@ export const commandRows = errorRows(setups, [
   "2 | a reference that is not there | connector check --openapi none.yaml | cannot be read: there is no such file | --openapi none.yaml | Name the service's OpenAPI document",
   "2 | init without a token, in a script | init --no-input --base-url {base} -c new.yaml | a token is needed | whose company? | give --token-env NAME or --token-file FILE",
   "2 | init over a config | init --no-input --token-env TOKEN | is there already; nothing was written | config.yaml | --force replaces it",
-  "2 | init with a variable that is not set | init --no-input --token-env NO_SUCH -c new.yaml | NO_SUCH is not set | new.yaml | set the variable where the program starts",
+  "2 | init with a variable that is not set | init --no-input --token-env NO_SUCH -c new.yaml | NO_SUCH is not set | companies.company.token | set the variable where the program starts",
   "10 | init where no file can be | init --no-input --token-env TOKEN -c /proc/x/new.yaml --base-url {base} | there is no such file or folder | cannot make the folder /proc/x | Check the path",
   "2 | a shell that there is no script for | completion fisch | unknown shell | fisch | Did you mean fish?",
   "10 | an assistant without a report | mcp | there is no report to answer from | acme.report.db | Run `fintoro-mirror publish` first",
