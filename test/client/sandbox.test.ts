@@ -15,6 +15,7 @@ import {
 import { rejectionOf } from "../support/errors.ts";
 import { entriesOf } from "../support/export/zip.ts";
 import { collect } from "../support/http/client.ts";
+import { untilTheEnd } from "../support/http/http.ts";
 import { stubLog } from "../support/http/http-client.ts";
 import type { Sandbox } from "../support/sandbox/control.ts";
 import { openSandbox } from "../support/sandbox/sandbox.ts";
@@ -24,9 +25,7 @@ import { count } from "../support/truth/compare.ts";
 
 /** The library as its user has it, over real HTTP. */
 function connectTo(sandbox: Sandbox, options: Partial<ConnectOptions> = {}): Connection {
-  const connection = connect({ token: sandbox.token, baseUrl: sandbox.url, ...options });
-  onTestFinished(() => connection.close());
-  return connection;
+  return untilTheEnd(connect({ token: sandbox.token, baseUrl: sandbox.url, ...options }));
 }
 
 /** A client, and the service it talks to, which may not stumble. */

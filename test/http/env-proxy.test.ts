@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createServer as createHttpServer, type IncomingMessage } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
-import { connect, type Server, type Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 import path from "node:path";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
@@ -16,11 +16,6 @@ import { listen } from "../support/http/loopback.ts";
 
 /** Resolves nowhere: only a proxy can reach it. */
 const host = "service.test.invalid";
-
-async function listening(server: Server): Promise<number> {
-  onTestFinished(() => void server.close());
-  return listen(server);
-}
 
 /** A proxy that leads every tunnel to a port of this machine; `answer` in place of 200 opens none. */
 async function startConnectProxy(toPort: number, answer?: string | null) {
@@ -50,7 +45,7 @@ async function startConnectProxy(toPort: number, answer?: string | null) {
     sockets.add(upstream);
     upstream.on("error", () => socket.destroy());
   });
-  const port = await listening(server);
+  const port = await listen(untilTheEnd(server));
   onTestFinished(() => sockets.forEach((socket) => socket.destroy()));
   return { port, asked, bytes: () => Buffer.concat(chunks).toString("latin1") };
 }
@@ -76,7 +71,7 @@ async function startTlsService() {
     request.resume();
     response.setHeader("content-type", "application/json").end('{"data":[]}');
   });
-  return { port: await listening(server), requests };
+  return { port: await listen(untilTheEnd(server)), requests };
 }
 
 function transportTo(baseUrl: string, timeoutMs = 5_000, assertMaySend = () => undefined as void) {

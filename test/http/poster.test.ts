@@ -1,7 +1,8 @@
 import { Socket } from "node:net";
 import tls, { type ConnectionOptions } from "node:tls";
-import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { NotTaken, openPoster } from "../../src/http/poster.ts";
+import { untilTheEnd } from "../support/http/http.ts";
 import { everyNameLeadsTo } from "../support/http/names.ts";
 import { openSink, type Treatment } from "../support/sandbox/webhook-sink.ts";
 
@@ -11,8 +12,7 @@ const noSignal = new AbortController().signal;
 /** Why a POST was not taken; null: it was. */
 async function post(url: string, isPublicOnly = false): Promise<NotTaken | null> {
   try {
-    const poster = openPoster(url, "test", isPublicOnly);
-    onTestFinished(() => poster.close());
+    const poster = untilTheEnd(openPoster(url, "test", isPublicOnly));
     await poster.post(message, noSignal);
     return null;
   } catch (error) {
@@ -108,8 +108,7 @@ describe("a receiver", () => {
     for (const treatment of [200, "drip"] as const) {
       const sink = await openSink();
       sink.treat(treatment);
-      const poster = openPoster(sink.url, "test");
-      onTestFinished(() => poster.close());
+      const poster = untilTheEnd(openPoster(sink.url, "test"));
       for (let times = 0; times < 3; times++) await poster.post(message, noSignal);
       expect(sink.received).toHaveLength(3);
       if (treatment === 200) expect(sink.connections()).toBe(1);

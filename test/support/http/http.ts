@@ -66,9 +66,7 @@ async function originOf(server: Server, host = "127.0.0.1"): Promise<string> {
 
 /** A port that another server has until the test ends. */
 export async function takenPort(): Promise<number> {
-  const server = createTcpServer();
-  onTestFinished(() => void server.close());
-  return listen(server);
+  return listen(untilTheEnd(createTcpServer()));
 }
 
 export const jsonHead = { "content-type": "application/json" };
@@ -79,8 +77,8 @@ export function json(answer: ServerResponse, content: unknown, status = 200, hea
   answer.writeHead(status, { ...usual, ...headers }).end(JSON.stringify(content));
 }
 
-export function untilTheEnd<T extends { close(): Promise<void> }>(part: T): T {
-  onTestFinished(() => part.close());
+export function untilTheEnd<T extends { close(): unknown }>(part: T): T {
+  onTestFinished(async () => void (await part.close()));
   return part;
 }
 

@@ -1,10 +1,9 @@
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { onTestFinished } from "vitest";
 import type { Sandbox } from "../sandbox/control.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { runCommand, temporaryFolder, type CommandResult } from "./cli.ts";
-import { startService, takenPort, type Answering } from "../http/http.ts";
+import { startService, takenPort, untilTheEnd, type Answering } from "../http/http.ts";
 
 /** A mistake or a mishap, and what the program says of it. */
 export interface ErrorRow {
@@ -75,8 +74,7 @@ export function otherConfig(baseUrl: string): string {
 
 /** Runs the row's command in a folder of its own, in this process, as at a terminal. */
 export async function runRow(row: ErrorRow, { sandbox, dataFolder }: ErrorStock): Promise<CommandResult> {
-  const service = row.answer ? await startService(row.answer) : null;
-  if (service) onTestFinished(() => service.close());
+  const service = row.answer ? untilTheEnd(await startService(row.answer)) : null;
   const baseUrl = service?.baseUrl ?? sandbox.url;
   const { config = "" } = row;
   const text = typeof config === "string" ? configOf(baseUrl, config) : config(baseUrl);
