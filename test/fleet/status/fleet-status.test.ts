@@ -8,6 +8,7 @@ import { readFleetTotals } from "../../../src/fleet/postgres/tables/fleet-view.t
 import { deliveries, runFleet, sendJob, test, type Fleet } from "../../support/fleet/fleet.ts";
 import { healthyFacts } from "../../support/fleet/snapshot-facts.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
+import { DrivenClock } from "../../support/virtual/driven-clock.ts";
 
 const facts = { node: "node-1", version: "1.2.3", role: "all", held: 2, capacity: 50 };
 
@@ -249,19 +250,18 @@ describeWithPostgres("the sums of a fleet for metrics", () => {
 
   test("name no company, are read every ten seconds, and left out without Postgres", async ({ fleet }) => {
     await fleet.owned("secret-name");
-    let nowMs = 0;
-    const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs, sleep: () => Promise.resolve() };
+    const clock = new DrivenClock();
     const metrics = createFleetMetrics(fleet.postgres, clock);
     const first = (await metrics()).join("\n");
     expect(first).toContain('fintoro_mirror_fleet_companies{state="held"} 1\n');
     expect(first).not.toContain("secret-name");
     await fleet.add("another");
-    nowMs = 9_000;
+    clock.wind(9_000);
     expect((await metrics()).join("\n")).toBe(first);
-    nowMs = 10_000;
+    clock.wind(1_000);
     expect((await metrics()).join("\n")).toContain('fintoro_mirror_fleet_companies{state="idle"} 1\n');
     await fleet.postgres.close();
-    nowMs = 20_000;
+    clock.wind(10_000);
     expect(await metrics()).toEqual([]);
   });
 });
