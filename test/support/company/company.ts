@@ -1,15 +1,14 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { expect, onTestFinished } from "vitest";
+import { expect } from "vitest";
 import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox.ts";
+import { untilTheEnd } from "../http/http.ts";
 import { openCompany, sync, type Company, type SyncOptions } from "./open-company.ts";
 
 export { fastClock, scrubOf, sync, type Company, type SyncOptions } from "./open-company.ts";
 
 /** A company in its sandbox, a proxy before it and an empty folder; all gone with the test. */
 export async function aCompany(options: SandboxOptions = {}): Promise<Company> {
-  const company = await openCompany(options);
-  onTestFinished(() => company.close());
-  return company;
+  return untilTheEnd(await openCompany(options));
 }
 
 /** What decides which records a sandbox holds. */

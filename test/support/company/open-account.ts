@@ -1,4 +1,3 @@
-import { onTestFinished } from "vitest";
 import { fakturoid } from "../../../connectors/fakturoid/declaration.ts";
 import { knownFakturoid } from "../../../connectors/fakturoid/known.ts";
 import { startStandIn } from "../../../connectors/fakturoid/sandbox/stand-in.ts";
@@ -13,6 +12,7 @@ import type { RunSummary } from "../../../src/sync/context/run-summary.ts";
 import { load } from "../connector/config.ts";
 import { changesOf } from "./account-changes.ts";
 import { loggingTo } from "./open-company.ts";
+import { untilTheEnd } from "../http/http.ts";
 import { memoryScratch } from "../memory-folder.ts";
 import { seededRandom } from "../seeded-random.ts";
 
@@ -90,7 +90,5 @@ ${more}`,
 export type Account = Awaited<ReturnType<typeof openAccount>>;
 
 export async function openForTest(...args: Parameters<typeof openAccount>): Promise<Account> {
-  const account = await openAccount(...args);
-  onTestFinished(() => account.close());
-  return account;
+  return untilTheEnd(await openAccount(...args));
 }

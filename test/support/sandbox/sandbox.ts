@@ -1,4 +1,4 @@
-import { onTestFinished } from "vitest";
+import { untilTheEnd } from "../http/http.ts";
 import { startSandbox, testDay, type Sandbox } from "./control.ts";
 import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox.ts";
 
@@ -6,9 +6,7 @@ export type Dict = Record<string, unknown>;
 
 /** A sandbox that ends with the test; its budget is wide unless the test says otherwise. */
 export async function openSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const sandbox = await startSandbox({ today: testDay, limit: 100_000, ...options });
-  onTestFinished(() => sandbox.close());
-  return sandbox;
+  return untilTheEnd(await startSandbox({ today: testDay, limit: 100_000, ...options }));
 }
 
 /** One request to the sandbox; the parsed body of its answer, an empty object for none. */
