@@ -232,6 +232,17 @@ describe("the webhook URL", () => {
     expect(await judged(webhook)).toMatchObject({ status, detail: expect.stringContaining(detail) });
   });
 
+  test("that another company has, too, can bring the deliveries of one of both only", async () => {
+    const webhook = `webhook: { ${signed("https://hooks.example.com/webhooks/acme")} }`;
+    const companies = `{ acme: { token: t, ${webhook} }, beta: { token: u, ${webhook} } }`;
+    const { config } = load(`base_url: https://service.example\ncompanies: ${companies}`);
+    const both = config.companies.map((company) => checkWebhook({ config, company }, lookup));
+    expect(await Promise.all(both)).toMatchObject([
+      { status: "fail", detail: expect.stringContaining("is that of beta, too") },
+      { status: "fail", detail: expect.stringContaining("is that of acme, too") },
+    ]);
+  });
+
   test("of this machine is fine for a stand-in on this machine", async () => {
     const [url, base] = ["http://127.0.0.1:8787/webhooks/acme", "http://127.0.0.1:4000"];
     expect(await judged(signed(url), base)).toMatchObject({ status: "ok" });

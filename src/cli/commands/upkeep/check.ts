@@ -292,11 +292,11 @@ export async function checkWebhook(
   const local = isLoopbackUrl(config.baseUrl);
   const fault = await endpointFault(publicUrl, { lookup: resolve, loopback: local });
   if (fault) return (fault.certain ? fail : warn)(fault.what, fault.hint);
-  if (!secrets.some(({ known }) => known))
-    return warn(
-      `${publicUrl} has no secret`,
-      "set webhook.secrets (`webhooks create` gets one): without it `serve` can take no delivery",
-    );
+  const twin = config.companies.find((one) => one !== company && one.webhook.publicUrl === publicUrl);
+  const another = "give each company an address of its own: its path says whose a delivery is";
+  if (twin) return fail(`${publicUrl} is that of ${twin.name}, too`, another);
+  const secret = "set webhook.secrets (`webhooks create` gets one): without it `serve` can take no delivery";
+  if (!secrets.some(({ known }) => known)) return warn(`${publicUrl} has no secret`, secret);
   if (local && isLoopbackUrl(publicUrl)) return ok(`${publicUrl} (this machine)`);
   const expected = `/webhooks/${company.name}`;
   if (new URL(publicUrl).pathname === expected) return ok(publicUrl);
