@@ -27,9 +27,7 @@ export function createReportServer(
   const shown: ShownColumns = hasContent ? {} : withoutContent(declaration);
   const resources = declaration.resources.map(({ name }) => name);
   const left_out_tables = resources.filter((name) => !mirrored.includes(name));
-  const ask = async (sql: string): Promise<ReportAnswer> => {
-    return { ...(await answer(sql, shown)), left_out_tables };
-  };
+  const ask = async (sql: string) => ({ ...(await answer(sql, shown)), left_out_tables });
   const annotations = { readOnlyHint: true };
   server.registerTool("views", { description: descriptions.views, annotations }, () =>
     answering(async () => ({ ...freshnessIn(await ask("SELECT 1")), ...whatCanBeAsked(declaration) })),

@@ -125,7 +125,9 @@ test("each answer names the tables that the config leaves out, so that a view wh
 });
 
 test("all companies are answered from the combined report, which says which company a row is of", async () => {
-  const { query } = await connect("--combined");
+  const { call, query } = await connect("--combined");
+  // A question adds up what one company has.
+  expect(JSON.parse((await call("views")).text)).toMatchObject({ questions: [] });
   const rows = [["acme", liveIds(company, "invoices").length]];
   expect(await query("SELECT company, count(*) FROM invoices GROUP BY 1")).toMatchObject({ rows });
 });

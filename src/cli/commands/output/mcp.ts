@@ -9,8 +9,10 @@ import { soleScope } from "../../mirror/company-scope.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 
 export const mcpCommand: CommandRun<"mcp"> = async (context, { options, config }) => {
-  const { signal, version, log } = context;
-  const { declaration } = context.connector;
+  const { signal, version, log, connector } = context;
+  // The questions are of one company: over several they would add up records that share an id.
+  const questions = options.combined ? [] : (connector.declaration.questions ?? []);
+  const declaration = { ...connector.declaration, questions };
   const report = options.combined
     ? mirrorFiles(config, combinedName).combinedReport
     : soleScope(context, config).files.report;
