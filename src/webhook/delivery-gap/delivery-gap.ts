@@ -11,9 +11,7 @@ export type RetryDelay = readonly [leastMs: number, mostMs: number];
  * About 10, 100, 1,000 and 10,000 s between five attempts (interface document), a quarter less or more; in addition
  * the 10 s that an attempt may take, and 5 s for the service's own queue.
  */
-const retryDelays: readonly RetryDelay[] = [10_000, 100_000, 1_000_000, 10_000_000].map(
-  (ms) => [ms * 0.75, ms * 1.25 + 15_000] as const,
-);
+const retryDelays: readonly RetryDelay[] = [1e4, 1e5, 1e6, 1e7].map((ms) => [ms * 0.75, ms * 1.25 + 15_000]);
 
 /**
  * Pure: may an event be lost, because all its attempts fell into gaps? Follows the moments at which each attempt can
@@ -22,12 +20,7 @@ const retryDelays: readonly RetryDelay[] = [10_000, 100_000, 1_000_000, 10_000_0
  * @param spans when deliveries were received; in any order
  * @param sinceMs when the last run began that read everything: it saw what happened before
  */
-export function mayHaveLost(
-  spans: readonly Span[],
-  sinceMs: number,
-  nowMs: number,
-  delays: readonly RetryDelay[] = retryDelays,
-): boolean {
+export function mayHaveLost(spans: readonly Span[], sinceMs: number, nowMs: number, delays = retryDelays) {
   // A clock that was ahead dated the last run: what it saw is unknown.
   if (elapsedSince(sinceMs, nowMs) === Infinity) return true;
   const gaps = gapsBetween(spans, sinceMs, nowMs);

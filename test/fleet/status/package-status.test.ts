@@ -61,16 +61,18 @@ describeWithPostgres("the month of all companies", () => {
     });
   });
 
-  test("is refused with one line: a month that is none or to come, an unknown tag, no store, no worker", async () => {
+  test("is refused with one line: a month that is none or to come, an unknown tag, no store, a connector without one, no worker", async () => {
     const fleet = await openFleet();
     await fleet.nodes.register(worker);
     await fleet.companies.put("acme", {}, null, "UTC", ["monthly"]);
+    await fleet.companies.put("ucet", { connector: "fakturoid" }, null, "UTC", ["czech"]);
     const refusals = await Promise.all([
       run(fleet, ["package"]),
       run(fleet, ["package", "--month", "2026-13"]),
       run(fleet, ["package", "--month", "2999-01"]),
       run(fleet, ["package", "--month", month, "--tag", "montly"]),
       run(fleet, ["package", "--month", month], "snapshots: s3://bucket/mirrors"),
+      run(fleet, ["package", "--month", month]),
     ]);
     expect(refusals.map(({ code, stderr }) => [code, stderr.split("\n")[0]])).toEqual([
       [2, expect.stringContaining("fleet package needs --month")],
@@ -78,10 +80,11 @@ describeWithPostgres("the month of all companies", () => {
       [2, expect.stringContaining("has not begun yet")],
       [2, expect.stringContaining("montly")],
       [2, expect.stringContaining("packages are stored in fleet.reports, which the config does not have")],
+      [2, expect.stringContaining("ucet: Fakturoid has no package of a month")],
     ]);
     expect(await fleet.packages.next("acme")).toBe(null);
     await fleet.nodes.remove("one");
-    const { code, stdout } = await run(fleet, ["package", "--month", month]);
+    const { code, stdout } = await run(fleet, ["package", "--month", month, "--tag", "monthly"]);
     expect([code, stdout.split("\n")[1]]).toEqual([1, "no worker runs: it is packed as soon as one does"]);
     expect(await dueOf(fleet, "acme")).toMatchObject({ month, proved: false, made: null });
   });

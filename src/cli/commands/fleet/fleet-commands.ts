@@ -5,7 +5,7 @@ import { OwnersTable } from "../../../fleet/postgres/tables/owners-table.ts";
 import { forgetCompany, readRemovedCompanies } from "../../../fleet/postgres/tables/removed-companies.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 import type { CommandEnding } from "../../program/exit-code.ts";
-import { chosenMembers, fleetOf, namedCompanies, withPostgres } from "./open-fleet.ts";
+import { chosenMembers, fleetOf, loadConnector, namedCompanies, withPostgres } from "./open-fleet.ts";
 import { MirrorError, throwIfAborted } from "../../../base/errors.ts";
 import type { Config } from "../../../config/config.ts";
 import type { Postgres } from "../../../fleet/postgres/connection.ts";
@@ -164,6 +164,12 @@ export const fleetPackageCommand: CommandRun<"fleet package"> = (context, { opti
     });
   return withPostgres<CommandEnding>(context, config, async (postgres) => {
     const asked = await chosenMembers(postgres, namedCompanies(context, []), tag);
+    const { companies } = await new CompaniesTable(postgres).list();
+    for (const { name, config: document } of companies.filter((one) => asked.includes(one.name))) {
+      const { connector = null } = document as { readonly connector?: string };
+      const { title, monthPackage } = (await loadConnector(context, connector)).declaration;
+      if (!monthPackage) throw new MirrorError("usage", `${name}: ${title} has no package of a month`);
+    }
     await new PackagesTable(postgres).ask(asked, month, proved);
     const nodes = await new NodesTable(postgres).list();
     const isWorked = nodes.some(({ role, lost }) => role !== "receive" && !lost);

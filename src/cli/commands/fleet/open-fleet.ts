@@ -70,6 +70,13 @@ export async function chosenMembers(
   return chosen.map(({ name }) => name);
 }
 
+/** Null: the connector that a company's document without a name means. Throws MirrorError `config` for an unknown one. */
+export async function loadConnector({ connectors }: CommandContext, name: string | null) {
+  const entry = name === null ? connectors[0] : connectors.find((one) => one.name === name);
+  if (entry) return entry.load();
+  throw new MirrorError("config", `this version knows no connector ${name}`);
+}
+
 export interface PostgresWait extends Pick<CommandContext, "clock" | "log" | "signal"> {
   /** Called with each failure that is waited out; null: the wait is over. */
   readonly onProblem?: (problem: string | null) => void;

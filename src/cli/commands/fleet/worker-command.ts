@@ -21,7 +21,7 @@ import { createNodeLoops, type NodeLoops } from "../../../fleet/postgres/node-lo
 import { createPageAccess, servedPageToken } from "../../../status/page/page-access.ts";
 import { takeWriterLock } from "../../../store/writer-lock.ts";
 import type { ConnectionCounts } from "../../../server/connections.ts";
-import { fleetOf, postgresUrl, waitForPostgres, type PostgresWait } from "./open-fleet.ts";
+import { fleetOf, loadConnector, postgresUrl, waitForPostgres, type PostgresWait } from "./open-fleet.ts";
 import { commitSnapshot } from "../../../fleet/postgres/catalogue/commit-snapshot.ts";
 import { secretTexts, soleCompany } from "../../../config/companies.ts";
 import { mirrorFiles, settingsOf, type CompanySettings } from "../../../store/mirror-files.ts";
@@ -200,14 +200,12 @@ class WorkerProcess {
 
   private openReceiver(postgres: Postgres, engine: JobEngine): FleetCompanies {
     const { context, config, closing } = this;
-    const { env, clock, log, onSecrets, connectors } = context;
+    const { env, clock, log, onSecrets } = context;
     return new FleetCompanies({
       postgres,
       sendJob: (sql, company) => engine.send("events", [company], sql),
-      formOf: async (connector) => {
-        const { declaration } = await loadConnector(context, connector ?? connectors[0].name);
-        return declaration.webhooks?.deliveries ?? signedForm;
-      },
+      formOf: async (connector) =>
+        (await loadConnector(context, connector)).declaration.webhooks?.deliveries ?? signedForm,
       secrets: { env, folder: config.dataDir, readFile: readSecretFile },
       retiredKeys: (company) => mirrorFiles(config, company).secrets,
       onSecrets,
@@ -335,10 +333,4 @@ async function publishMonth(
     const { size_bytes: bytes, sha256 } = stored;
     return { key, log, position, proved, bytes, sha256, without_pdf: packed.withoutPdf };
   });
-}
-
-async function loadConnector({ connectors }: CommandContext, name: string) {
-  const entry = connectors.find((one) => one.name === name);
-  if (entry) return entry.load();
-  throw new MirrorError("config", `this version knows no connector ${name}`);
 }
