@@ -61,7 +61,7 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   const shownPath = shortPath(file, options.cwd);
   const read = () => options.readFile?.(file) ?? readFileSync(file, "utf8");
   const yaml = readYaml(readNamed(read, "config", `the config ${shownPath}`, howToBegin));
-  refuse(yaml.problems, shownPath, howToWrite);
+  refuse(yaml.problems, shownPath, howToWrite());
   const checked = check(yaml, options, file, shownPath);
   const placeOf = (key: Path) => {
     const { line, column } = yaml.locate(key, "key");
@@ -72,7 +72,8 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
 
 const howToBegin =
   "`fintoro-mirror init` writes one; or name yours with --config FILE or $FINTORO_MIRROR_CONFIG";
-const howToWrite = "`fintoro-mirror schema` describes every key; config.example.yaml is a start";
+const howToWrite = (option = "") =>
+  `\`fintoro-mirror schema${option}\` describes every key; config.example.yaml is a start`;
 const howToGiveSecrets =
   "set the variable where the program starts (shell, crontab, unit), or put the secret alone into the file (mode 0600)";
 
@@ -104,7 +105,8 @@ function check(
   const tokens = [...secrets.values()].filter((one) => one.kind === "token");
   const isRefused = problems.length > 0 || tokens.every(({ secret }) => !secret.known);
   const refused = isRefused ? missing.filter((one) => one.kind === "token") : [];
-  const hint = problems.length > 0 ? hintFor(raw, forFleet) : howToGiveSecrets;
+  const option = known === connectors[0] ? "" : ` --connector ${known.name}`;
+  const hint = problems.length > 0 ? hintFor(raw, forFleet, option) : howToGiveSecrets;
   refuse(located([...problems, ...refused], yaml), shownPath, hint);
   assert(result.success, "a config without problems is complete");
   const config: Config = deepFreeze(result.data);
@@ -113,14 +115,14 @@ function check(
   return { config, warnings: warnings.map((warning) => problemLine(shownPath, warning)) };
 }
 
-function hintFor(raw: unknown, forFleet: boolean): string {
+function hintFor(raw: unknown, forFleet: boolean, option: string): string {
   const hasFleet = valueAt(raw, ["fleet"]) !== undefined;
   if (forFleet && !hasFleet)
     return 'add fleet: { postgres: "${env:DATABASE_URL}", snapshots: s3://bucket/prefix }; docs/fleet.md says more';
   const hasCompanies = Object.keys(valueAt(raw, ["companies"]) ?? {}).length > 0;
   return hasFleet && !forFleet && !hasCompanies
     ? "only `worker` and `fleet` take companies from Postgres: name those of this command in the config"
-    : howToWrite;
+    : howToWrite(option);
 }
 
 /** Folders of the config in whose place, or above, a file stands. */

@@ -180,4 +180,12 @@ describe("the config", () => {
     const said = expect.stringContaining("config.yaml:7:39: Fakturoid has no translation to sk");
     expect([code, stderr]).toEqual([2, said]);
   });
+
+  test("is described by schema where it is read, and by what a refusal of it names", async () => {
+    const company = configOf(`    account: a\n    contact: a@b.cz\n${credentials}`);
+    const cwd = temporaryFolder({ "config.yaml": company, "wrong.yaml": `${company}scrub: { list: 7d }\n` });
+    expect((await runCommand(["schema", "--tables"], { cwd })).stdout).toContain("## subjects");
+    const { code, stderr } = await runCommand(["status", "--config", "wrong.yaml"], { cwd });
+    expect([code, stderr]).toEqual([2, expect.stringContaining("schema --connector fakturoid` describes")]);
+  });
 });

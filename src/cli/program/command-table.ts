@@ -26,7 +26,7 @@ export const keptFiles = ["pdf", "attachments"] as const;
 
 export const usualSample = 100;
 
-const connector = text("--connector <name>", "which service (default fintoro)");
+const connector = text("--connector <name>", "which service (default the config's, else fintoro)");
 
 /** What ends a command early; what it did stays. */
 const limits = {
@@ -141,7 +141,7 @@ const outputCommands = {
 /** What every command takes and does, in the order of help, without its code: help loads nothing else. */
 const commandTable = {
   init: {
-    summary: "write a first config: asks for address and token, checks them, and shows how to go on",
+    summary: "write a config for Fintoro: asks for address and token, checks them, and shows how to go on",
     config: "none",
     options: {
       baseUrl: text("--base-url <url>", "where the service answers"),
@@ -291,7 +291,7 @@ const commandTable = {
     summary: "what follows a run, for serve, which gives it the config on stdin: report and exports",
     config: "none",
     options: {
-      connector,
+      connector: text("--connector <name>", "which service (default fintoro)"),
       only: choice(
         "--only <what>",
         "the report, a backup or files alone",
@@ -303,7 +303,7 @@ const commandTable = {
   },
   schema: {
     summary: "print the config's JSON Schema, or describe every table and column",
-    config: "none",
+    config: "own",
     isPaged: true,
     options: { connector, tables: flag("--tables", "describe the tables of the mirror and of the report") },
     examples: { "--tables": "every table, view and column", "> config.schema.json": "for an editor" },
@@ -311,7 +311,7 @@ const commandTable = {
   ...sandboxCommands,
   "connector check": {
     summary: "compare the connector with a published OpenAPI reference; exits 1 if something would break",
-    config: "none",
+    config: "own",
     options: { connector, openapi: text("--openapi <file>", "the reference, YAML or JSON") },
     examples: {
       "--openapi openapi.yaml": "what has drifted from the reference",
