@@ -9,8 +9,6 @@ interface WaitingJob {
   readonly askers: WaitQueue<true>;
 }
 
-const isFetch = ({ scope }: WaitingJob) => scope === "files";
-
 /**
  * What follows runs, over all companies: so many at a time, in the order of their requests, one per company. What
  * waits already is not queued again.
@@ -62,7 +60,9 @@ export class AfterRunQueue {
   }
 
   private startNext(): void {
-    const filesLast = [...this.waiting].toSorted(([, a], [, b]) => Number(isFetch(a)) - Number(isFetch(b)));
+    const filesLast = [...this.waiting].toSorted(
+      ([, a], [, b]) => Number(a.scope === "files") - Number(b.scope === "files"),
+    );
     for (const [key, { company, scope, askers }] of filesLast) {
       if (this.running.size >= this.limit) return;
       if (this.running.has(company)) continue;

@@ -192,11 +192,10 @@ export class CompanyRuntime {
   }
 
   private countRun(run: CompanyRun, ended: RunEnd): void {
-    const { quick } = run.request;
-    this.options.counters.countRun(run, ended, quick);
+    this.options.counters.countRun(run, ended, run.request.quick);
     releaseMemory(this.mirror.db);
     // Where a run failed, fetching would fail for the same reason.
-    if (!quick && ended.message === null) this.afterRun.fetchFiles();
+    if (!run.request.quick && ended.message === null) this.afterRun.fetchFiles();
   }
 
   private track(task: Promise<void>): void {

@@ -169,13 +169,12 @@ export class RunQueue {
       log.info("a run begins", { why, mode });
       const summary = await this.perform(run, startedMs, { onListed, scrubClosed: scrub.signal });
       await run.transport.close();
-      const { outcome, requests } = summary;
+      const { outcome, requests, error } = summary;
       this.current = null;
-      const message = summary.error?.message;
       const times = { startedMs, finishedMs: clock.nowMs() };
       this.follow(summary);
-      this.parts.onEnd(run, { outcome: listedOutcome(summary), ...times, message: message ?? null });
-      log.info("a run ended", { why, outcome, requests: requests.total, error: message });
+      this.parts.onEnd(run, { outcome: listedOutcome(summary), ...times, message: error?.message ?? null });
+      log.info("a run ended", { why, outcome, requests: requests.total, error: error?.message });
       if (scrub.signal.aborted && (summary.scrub?.left ?? 0) > 0) this.owed = request.resources;
       else this.scrubOwed();
       return summary;

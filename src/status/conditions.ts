@@ -131,13 +131,15 @@ const impediments: Partial<Record<CompanyStatusView["service"]["state"], string>
   database: "the mirror's file cannot be written",
 };
 
-function serviceConditions({ service, limits }: CompanyStatusView, nowMs: number): Condition[] {
-  const { state, sinceMs } = service;
+function serviceConditions(view: CompanyStatusView, nowMs: number): Condition[] {
+  const { state, sinceMs, message } = view.service;
+  // Without its token nothing is asked of the service: the missing secret is what is wrong.
+  if (view.missingSecrets.includes(message ?? "")) return [unsure("failed", "reading")];
   const impediment = impediments[state];
   if (impediment !== undefined) return [wrong("failed", "reading", impediment)];
   if (state === "working") return [];
   const lastedMs = nowMs - sinceMs;
-  const isOutage = lastedMs > limits.outageLimitMs;
+  const isOutage = lastedMs > view.limits.outageLimitMs;
   const text = `the service has not been reached for ${formatDuration(lastedMs)}`;
   return [{ ...wrong("failed", "reading", text, isOutage), blocks: isOutage }];
 }

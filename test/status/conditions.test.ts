@@ -82,6 +82,8 @@ type Case = readonly [
   reason: string | null,
   kept?: string,
 ];
+/** Without its token, which is said once. */
+const tokenless = { missingSecrets: ["no token"], service: service("unauthenticated", 0, "no token") };
 const opening = { open: false, service: service("starting", 1) };
 
 // Fault: clock | lists were read by a clock that was a year ahead | the view that /readyz judges | not ready: their age is unknown
@@ -94,6 +96,7 @@ test.for<Case>([
   [{ service: service("database", 0) }, "failed reading", "file cannot be written"],
   [{ ...unswept, open: false, service: broken }, "failed reading", "is not open (file is not a database): "],
   [{ missingSecrets: ["the file is empty"] }, "failed secrets", "a secret is missing: the file is empty"],
+  [tokenless, "failed secrets", "a secret is missing: no token", "failed reading"],
   [{ afterRun: unmade }, "failed after_run", "what follows runs failed: no room"],
   [afterRunOf(madeStep("csv ./files", hourMs, failedStep)), "failed after_run", "csv ./files: no room"],
   [afterRunOf(madeStep("report", 28 * hourMs)), "stale after_run", "or by a clock that was ahead: report"],
