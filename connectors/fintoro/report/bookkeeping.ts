@@ -209,7 +209,7 @@ const numberGaps: ReportView = {
   columns: [
     c.id("numerical_series_id", "Id in numerical_series"),
     c.text("series", "Its name"),
-    c.text("document_type", "Table of the documents"),
+    c.text("document_type", "Table of the documents", documents),
     c.text("after_number", "The last one before the gap"),
     c.text("before_number", "The first one after it"),
     c.count("first_missing", "Counter"),
