@@ -21,7 +21,7 @@ type PackageContext = Pick<NodeContext, "tables" | "publish" | "packagePlaces" |
  */
 export function createMonthPackages(
   lease: Lease,
-  { tables, publish, packagePlaces, cutOff }: PackageContext,
+  { tables: { packages }, publish, packagePlaces, cutOff }: PackageContext,
   { log }: Pick<HostContext, "log">,
   guard: RequestGuard,
   supervisor: Pick<CompanySupervisor, "opened" | "progress" | "settings">,
@@ -30,7 +30,6 @@ export function createMonthPackages(
   filesTurn: Semaphore,
 ) {
   const { company, epoch } = lease;
-  const { packages } = tables;
   const stopping = new AbortController();
   const signal = AbortSignal.any([lease.lost, cutOff, stopping.signal]);
   /** What was asked for before the claim is not known yet. */
@@ -38,8 +37,9 @@ export function createMonthPackages(
   let making: Promise<void> | null = null;
   let stored = 0;
   const fail = (asked: AskedPackage, reason: PackageFailure, error: string): Promise<void> => {
-    log.warn("a month could not be packed; it is tried again", { month: asked.month, reason, error });
-    return packages.fail(lease, asked, reason, error);
+    log.warn("a month could not be packed", { month: asked.month, reason, error });
+    const isAgain = supervisor.settings.declaration.monthPackage !== undefined;
+    return packages.fail(lease, asked, reason, error, isAgain);
   };
   /** Has no document of the month changed since what was made was handed over, and is that all that is asked for? */
   const isUnchanged = ({ month, proved, made }: AskedPackage): boolean => {
