@@ -172,7 +172,7 @@ export const fleetPackageCommand: CommandRun<"fleet package"> = (context, { opti
     }
     await new PackagesTable(postgres).ask(asked, month, proved);
     const nodes = await new NodesTable(postgres).list();
-    const isWorked = nodes.some(({ role, lost }) => role !== "receive" && !lost);
+    const isWorked = nodes.some(({ role, lost, draining }) => role !== "receive" && !lost && !draining);
     const count = counted(asked.length, "company", "companies");
     const line = `${month}: asked of ${count}; \`fleet status --package ${month}\` says who has it`;
     const lines = [line, ...(isWorked ? [] : ["no worker runs: it is packed as soon as one does"])];
