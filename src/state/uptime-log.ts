@@ -35,12 +35,12 @@ export class UptimeLog extends Repository {
   /** What `merge` took over last. */
   private merged: readonly Span[] | null = null;
 
-  /** Of all processes, the oldest first; the last one until `nowMs` where its next heartbeat may be on its way. */
+  /** Of all processes, the oldest first; where it may still go on at `nowMs`, the last one until a heartbeat is missed. */
   spans(nowMs = 0): Span[] {
     const spans = allSpans.all(this.db);
     const seenMs = spans.at(-1)?.seenMs ?? Infinity;
     const isThere = nowMs > seenMs && nowMs - seenMs <= missedMs;
-    return isThere ? [...spans, { startedMs: seenMs, seenMs: nowMs }] : spans;
+    return isThere ? [...spans, { startedMs: seenMs, seenMs: seenMs + missedMs }] : spans;
   }
 
   /** The last `most` spans, the oldest first. */
