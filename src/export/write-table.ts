@@ -1,3 +1,4 @@
+import { assert } from "../base/errors.ts";
 import type { ReportType } from "../connector/report-view.ts";
 import type { Snapshot } from "../state/mirror-snapshot.ts";
 import type { SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
@@ -84,8 +85,8 @@ async function writeFiles(
 export function tableFacts(
   { parts, request: { format, language }, pool: { snapshot }, form }: ExportContext,
   { table, columns, period }: TableExport,
-) {
-  const facts: TableFacts & Pick<ManifestFile, "seq"> = {
+): TableFacts & Pick<ManifestFile, "seq"> {
+  return {
     table: table.name,
     format,
     seq: snapshot.seq,
@@ -96,16 +97,13 @@ export function tableFacts(
     ...(showsDay(table, snapshot.tables) && { report_date: parts.reportDate }),
     ...(snapshot.redaction && { redacted: redactionsOf(snapshot.tables) }),
   };
-  return facts;
 }
 
 /** Does a view count against the day of the report, itself or by a view that it reads? */
 function showsDay({ view }: SnapshotTable, all: readonly SnapshotTable[]): boolean {
   const words = new Set(view?.sql.match(/\w+/g));
-  return (
-    words.has("report_date") ||
-    all.some((one) => one.view !== view && words.has(one.name) && showsDay(one, all))
-  );
+  if (words.has("report_date")) return true;
+  return all.some((one) => one.view !== view && words.has(one.name) && showsDay(one, all));
 }
 
 /** Rows that were laid out are divided by their numbers, a table in its place by its keys. */
@@ -151,11 +149,12 @@ function encodingOf(
   const { format, dialect, nested } = request;
   if (format === "csv") return { kind: "csv", columns, dialect };
   if (format === "jsonl") return isJson ? { kind: "records" } : { kind: "objects", columns };
+  assert(format !== "xlsx", "a workbook is written as a whole");
   const children = pool.snapshot.tables.filter(
     ({ kind, parent }) => nested && kind === "child" && parent === table.name,
   );
   return {
-    kind: "parquet",
+    kind: format,
     columns: columns.map(({ name, type, nullable }) => ({ name, type: types.get(name) ?? type, nullable })),
     nested: children.map((child) => nestedColumn(child, types)),
     facts: factsOf(pool.snapshot, request, table),
