@@ -184,14 +184,15 @@ export class RunScheduler {
     const pending = { atMs: clock.nowMs() };
     this.pending.add(pending);
     try {
-      for (let failures = 0; !closed.aborted; failures++) {
-        const pauseMs = failures > 0 ? backoffMs(failures, retries.scheduledRun) : 0;
-        pending.atMs = clock.nowMs() + pauseMs;
-        if (pauseMs > 0) await clock.sleep(pauseMs, closed);
+      for (let failures = 1; !closed.aborted; failures++) {
         while (!this.isServiceThere() && !closed.aborted) await clock.sleep(serviceCheckMs, closed);
         if (closed.aborted || !this.isNeeded(sinceMs)) return;
         const report = await runQueue.run(request, why, () => this.isNeeded(sinceMs));
-        if (report === null || report.outcome === "complete" || report.outcome === "partial") return;
+        if (closed.aborted || report === null || ["complete", "partial"].includes(report.outcome)) return;
+        const pauseMs = backoffMs(failures, retries.scheduledRun);
+        pending.atMs = clock.nowMs() + pauseMs;
+        log.info("the run is made again after a pause", { why, in_ms: pauseMs });
+        await clock.sleep(pauseMs, closed);
       }
     } finally {
       this.pending.delete(pending);

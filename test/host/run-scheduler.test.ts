@@ -31,6 +31,7 @@ async function schedulerWith(
   const clock = new DrivenClock(noon);
   const close = new AbortController();
   onTestFinished(() => close.abort());
+  const { log, records } = recordingLog();
   const ran: { readonly why: string; readonly atMs: number }[] = [];
   const run = async (_: RunRequest, why: string, isNeeded: () => boolean = () => true) => {
     if (!isNeeded()) return null;
@@ -46,14 +47,14 @@ async function schedulerWith(
     mirror,
     runQueue: runQueue ?? { run, isListing: false },
     settings: { resources: [], config },
-    context: { clock, random: seededRandom(1), log: recordingLog().log },
+    context: { clock, random: seededRandom(1), log },
     closed: close.signal,
     hooks: isOfFleet ? {} : undefined,
     // Only what a scheduler needs of a company.
   } as unknown as OpenCompany;
   const scheduler = new RunScheduler(company, isServiceThere);
   const pass = (ms: number) => clock.advance(ms);
-  return { scheduler, mirror, clock, close, ran, pass };
+  return { scheduler, mirror, clock, close, ran, pass, records };
 }
 
 function remember(mirror: Mirror, atMs: number, outcome: Outcome, swept: RunSummary["swept"] = {}) {
@@ -101,14 +102,18 @@ function quietQueue() {
 }
 
 describe("a run that is owed", () => {
-  test("is tried again, less and less often, half an hour apart at most, until one is whole", async () => {
+  test("is tried again, less and less often, half an hour apart at most, until one is whole, and says so", async () => {
     const failed = Array.from({ length: 4 }, (): Outcome => "failed");
     const tries = ["failed", "database", "stopped", ...failed, "complete"] as const;
-    const { scheduler, ran, pass } = await schedulerWith(tries);
+    const { scheduler, ran, pass, records } = await schedulerWith(tries);
     const done = scheduler.runUntilWhole(noon, "reason");
     await pass(3 * hourMs);
     await done;
     expect(ran.map(({ atMs }) => Math.round(atMs / 60_000))).toEqual([0, 1, 3, 7, 15, 31, 61, 91]);
+    const pauses = records().flatMap(({ in_ms: inMs }) =>
+      inMs === undefined ? [] : [Number(inMs) / 60_000],
+    );
+    expect(pauses).toEqual([1, 2, 4, 8, 16, 30, 30]);
   });
 
   // Fault: service | away for a night | the scheduler's state of the service | the run is made when it is back

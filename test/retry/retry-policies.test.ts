@@ -333,7 +333,7 @@ function setUp() {
   return { clock, lines, status: createWorkerStatus(clock, log) };
 }
 
-test("each change is reported once, with the time since it holds; a repetition is not, and its message replaces the old one", async () => {
+test("each change is reported once, with the time since it holds; a repetition every 15 minutes, and its message replaces the old one", async () => {
   const seen = setUp();
   seen.status.works();
   expect(seen.status.state().state).toBe("working");
@@ -343,12 +343,16 @@ test("each change is reported once, with the time since it holds; a repetition i
   await seen.clock.advance(minuteMs);
   expect(seen.status.impeded(new NetworkError("timed out"))).toBe(2_000);
   expect(seen.status.state()).toEqual({ state: "unavailable", message: "timed out", sinceMs });
+  expect(seen.lines).toHaveLength(2);
+  await seen.clock.advance(14 * minuteMs);
+  for (const _ of [1, 2]) seen.status.impeded(new NetworkError("timed out"));
+  expect(seen.lines.slice(2)).toEqual(seen.lines.slice(1, 2));
   expect(seen.status.impeded(new UnauthenticatedError("401"))).toBe(30_000);
   expect(seen.status.state().state).toBe("unauthenticated");
   seen.status.works();
   seen.status.works();
   expect(seen.status.state().state).toBe("working");
-  expect(seen.lines).toHaveLength(4);
+  expect(seen.lines).toHaveLength(5);
 });
 
 test("a mirror that another process may write is no fault of the service", () => {

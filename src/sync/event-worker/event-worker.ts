@@ -58,10 +58,7 @@ export function startEventWorker(given: Omit<WorkerParts, "tally">, options: Wor
     }
   };
   const workUntilStopped = async () => {
-    while (!ending.aborted) {
-      const pauseMs = await tryToWork();
-      if (pauseMs > 0 && !ending.aborted) await clock.sleep(pauseMs, ending);
-    }
+    while (!ending.aborted) await clock.sleep(await tryToWork(), ending);
   };
   return {
     tally,

@@ -1,4 +1,4 @@
-import type { Clock } from "../../base/clock.ts";
+import { minuteMs, type Clock } from "../../base/clock.ts";
 import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import { backoffMs, retries } from "../../retry/retry-limits.ts";
@@ -28,34 +28,36 @@ function impedimentOf(error: unknown): Impediment {
   return kind in impediments ? (kind as Impediment) : "unavailable";
 }
 
-/** The state of the event worker; logs one line at each change. */
+/** What is in the way for long is logged again this often. */
+const repeatMs = 15 * minuteMs;
+
+/** The state of the event worker; logs one line at each change, and repeats what is in the way. */
 export function createWorkerStatus(clock: Clock, log: Log) {
   let current: WorkerState = { state: "starting", message: null, sinceMs: clock.nowMs() };
   let failures = 0;
+  let loggedMs = 0;
   return {
     state: () => current,
     works(): void {
       const { state, sinceMs } = current;
-      failures = 0;
       if (state === "working") return;
-      const forMs = clock.nowMs() - sinceMs;
       if (state === "starting") log.info("events are processed");
-      else log.info("events are processed again", { after: state, for_ms: forMs });
+      else log.info("events are processed again", { after: state, for_ms: clock.nowMs() - sinceMs });
       current = { state: "working", message: null, sinceMs: clock.nowMs() };
     },
     /** Something is in the way; returns how long to pause, ms. */
     impeded(error: unknown): number {
-      const impediment = impedimentOf(error);
-      const { state, sinceMs } = current;
-      const same = state === impediment;
-      failures = same || state === "starting" ? failures + 1 : 1;
+      const state = impedimentOf(error);
+      const isNew = current.state !== state;
+      failures = isNew ? 1 : failures + 1;
       const message = messageOf(error);
-      const waitMs = backoffMs(failures, retries.events[impediment]);
-      if (!same) {
-        const facts = { state: impediment, error: message, ...hintOf(error), retry_in_ms: waitMs };
-        log.warn(impediments[impediment], facts);
+      const waitMs = backoffMs(failures, retries.events[state]);
+      const nowMs = clock.monotonicMs();
+      if (isNew || nowMs - loggedMs >= repeatMs) {
+        log.warn(impediments[state], { state, error: message, ...hintOf(error), retry_in_ms: waitMs });
+        loggedMs = nowMs;
       }
-      current = { state: impediment, message, sinceMs: same ? sinceMs : clock.nowMs() };
+      current = { state, message, sinceMs: isNew ? clock.nowMs() : current.sinceMs };
       return waitMs;
     },
   };
