@@ -128,7 +128,7 @@ function prepareMirror(files: MirrorFiles, parts: RestoreParts, backup: BackupMa
   });
   guarded(db.name, () => migrate(db));
   const nowMs = clock.nowMs();
-  markRestored(db, { nowMs, takenAt: backup.taken_at });
+  markRestored(db, nowMs, backup.taken_at);
   inTransaction(db, () => beginLog(db, files.mirror, nowMs));
   db.pragma("journal_mode = DELETE");
 }

@@ -132,10 +132,7 @@ const forgetting = [
 /**
  * Makes a copy of a mirror ready to go on: open runs are ended, open lists and their pages forgotten. The queue's records stay: they are still to be read.
  */
-export function markRestored(
-  db: Db,
-  { nowMs, takenAt }: { readonly nowMs: number; readonly takenAt: string },
-): void {
+export function markRestored(db: Db, nowMs: number, takenAt: string): void {
   const restored: Restored = { at: isoTime(nowMs), taken_at: takenAt, last_run: highest(db, "_runs", "id") };
   inTransaction(db, () => {
     updateRows(db, "_runs", { finished_at: restored.at, outcome: "interrupted" }, { finished_at: null });

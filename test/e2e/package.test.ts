@@ -329,6 +329,26 @@ describe("a month that was handed over", () => {
     expect(handOvers(company)).toHaveLength(known);
   });
 
+  // Fault: disk | the mirror is lost after a month was handed over | `restore` of a backup made before | package and `--as-of` say what is not known any more
+  test("is said not to be known where it was lost with the mirror; so is a moment between backup and restore", async () => {
+    const company = await aCompanyWithFiles();
+    const { month } = busyMonth(company);
+    const run = (command: string) => runCommand(command.split(" "), { cwd: company.folder });
+    const unknown = `what changed in ${month} since its last package is not known`;
+    const before = isoTime(systemClock.nowMs());
+    await run("backup --to safe");
+    expect((await pack(company, month)).stderr).not.toContain(unknown);
+    const lost = isoTime(systemClock.nowMs());
+    expect((await run("restore --from safe")).code).toBe(0);
+    expect((await pack(company, month)).stderr).toContain(unknown);
+    expect((await pack(company, month)).stderr).not.toContain(unknown);
+    const warned = async (command: string) => (await run(command)).stderr.includes("what the backup of");
+    expect(await warned(`publish --as-of ${lost}`)).toBe(true);
+    expect(await warned(`package --month ${month} --out out --changes-since ${lost}`)).toBe(true);
+    expect(await warned(`publish --as-of ${before}`)).toBe(false);
+    expect(await warned(`publish --as-of ${isoTime(systemClock.nowMs())}`)).toBe(false);
+  });
+
   test("is said not to be known where changes since it were pruned", async () => {
     const company = await aCompanyWithFiles();
     const { month } = busyMonth(company);

@@ -132,8 +132,9 @@ test.each([
     const stamp = stampOf(mirror, { receivedAtMs: Date.parse(at) });
     put(mirror, "people", { id: 1, name: `${n}` }, { stamp });
   }
-  const asked = { nowMs: Date.parse("2026-03-09"), timezone: "UTC" };
-  const lastOf = (day: string) => findMoment(mirror.db, { kind: "day", day: `2026-03-${day}` }, asked).seq;
+  const nowMs = Date.parse("2026-03-09");
+  const lastOf = (day: string) =>
+    findMoment(mirror.db, { kind: "day", day: `2026-03-${day}` }, nowMs, "UTC").seq;
   expect(["01", "02", "04", "05"].map(lastOf)).toEqual([2, 4, 9, 11]);
 });
 

@@ -103,7 +103,7 @@ test("a restored mirror goes on in no list's middle, and keeps queued records", 
   db.exec(`INSERT INTO _work ${columns} VALUES
     ('people', 'list:2', 'list', 2, 0, 'sweep', '{"page":2}', 1), ${child(3)}, ${child(2)},
     ('people', 'id:9', 'detail', 3, 0, 'new', NULL, 1)`);
-  markRestored(db, { nowMs: 0, takenAt: "2026-03-01T00:00:00.000Z" });
+  markRestored(db, 0, "2026-03-01T00:00:00.000Z");
   expect(listings.find(listing.resource, listing.variant)).toBeNull();
   expect(rows(mirror, "SELECT * FROM _listing_pages")).toEqual([]);
   const left = texts(mirror, "SELECT target, payload ->> 'page' AS page FROM _work ORDER BY target");

@@ -89,7 +89,7 @@ test("a whole list counts as read with its last reading since a restore, and wit
     waits: false,
     open: null,
   });
-  markRestored(service.mirror.db, { nowMs: startMs, takenAt: isoTime(startMs) });
+  markRestored(service.mirror.db, startMs, isoTime(startMs));
   expect(factsOf(service)?.readAtMs).toBe(0);
   expect(factsOf(await readWhole([]))?.readAtMs).toBeNull();
   // A run that was killed before it noted the reading.

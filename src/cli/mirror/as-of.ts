@@ -6,7 +6,8 @@ import { guardedFile } from "../../base/files/hashed-file.ts";
 import type { AskedMoment } from "../../base/ids.ts";
 import { findMoment, type MirrorMoment } from "../../state/as-of/moment.ts";
 import { overlayWithHistory, overlayAsOf } from "../../state/as-of/overlays.ts";
-import { databaseError } from "../../store/database.ts";
+import { readRestored } from "../../state/meta.ts";
+import { databaseError, type Db } from "../../store/database.ts";
 import { OverlayOutdated } from "../../store/snapshot/overlay.ts";
 import { takeWriterLock } from "../../store/writer-lock.ts";
 import { readExisting, type CompanyScope } from "./company-scope.ts";
@@ -23,10 +24,21 @@ export async function withMoment<T>(
 ): Promise<T> {
   if (!asked) return work(scope);
   const { declaration, files, context } = scope;
-  const at = { nowMs: context.clock.nowMs(), timezone: scope.config.schedule.timezone };
-  const moment = await readExisting(scope, (db) => findMoment(db, asked, at));
+  const moment = await readExisting(scope, (db) => findAsked(scope, db, asked));
   const make = (overlay: string) => overlayAsOf(files.mirror, overlay, declaration, moment, context);
   return overScope(scope, `reading the books as of ${moment.at}`, make, (then) => work({ ...then, moment }));
+}
+
+/** Finds a moment, and warns of one of which a restored mirror knows only what its backup did. Throws as `findMoment`. */
+export function findAsked({ context, config, company }: CompanyScope, db: Db, asked: AskedMoment) {
+  const { clock, log } = context;
+  const moment = findMoment(db, asked, clock.nowMs(), config.schedule.timezone);
+  const { at: restoredAt = "", taken_at: takenAt = "" } = readRestored(db) ?? {};
+  if (takenAt < moment.at && moment.at < restoredAt)
+    log.warn(`${company.name}: as of ${moment.at} this shows what the backup of ${takenAt} held`, {
+      hint: `The mirror was restored from it at ${restoredAt}: what it learnt in between is lost.`,
+    });
+  return moment;
 }
 
 /** Runs `work` on an overlay of the mirror that shows all versions of each table's rows. */

@@ -82,7 +82,7 @@ export async function writeMonthFolder(
     // A ZIP of other files than the folder's misleads.
     remove: [...gone.map((file) => `${base}/${file}`), ...(isZipped ? [] : [zip])],
   });
-  return { folder, zip: isZipped ? path.join(out, zip) : null, manifest };
+  return { folder, zip: isZipped ? path.join(out, zip) : null, manifest, isNew: earlier === null };
 }
 
 async function* contentOf({ from }: MonthFile): AsyncGenerator<Uint8Array> {

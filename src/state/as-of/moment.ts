@@ -17,11 +17,7 @@ export interface MirrorMoment {
  *
  * @throws MirrorError `usage`: it has not come yet, or the log does not reach back to it
  */
-export function findMoment(
-  db: Db,
-  asked: AskedMoment,
-  { nowMs, timezone }: { readonly nowMs: number; readonly timezone: string },
-): MirrorMoment {
+export function findMoment(db: Db, asked: AskedMoment, nowMs: number, timezone: string): MirrorMoment {
   if (asked.kind === "position") return momentOfPosition(db, asked.position, timezone);
   const today = localDate(nowMs, timezone);
   const isFuture = asked.kind === "day" ? asked.day > today : asked.atMs > nowMs;

@@ -16,10 +16,9 @@ import {
   type MonthFile,
   type MonthManifest,
 } from "../../../export/package/month-folder.ts";
-import type { ExportRequest } from "../../../export/plan/export-request.ts";
 import { assertPackable, periodOfMonth } from "../../../export/plan/period.ts";
 import type { MonthFindings } from "../../../verify/findings.ts";
-import { withMoment, withScratchFolder, withOverlay } from "../../mirror/as-of.ts";
+import { findAsked, withMoment, withScratchFolder, withOverlay } from "../../mirror/as-of.ts";
 import { type CompanyScope, readExisting } from "../../mirror/company-scope.ts";
 import type { CommandOptions, CommandRun } from "../../program/command-table.ts";
 import { forEachCompany, type CompanyResult } from "../../runs/each-company.ts";
@@ -28,7 +27,7 @@ import { filesOfDocuments, storedFilesOf } from "../upkeep/files.ts";
 import { exportParts } from "./export.ts";
 import { makeFolders } from "../../../base/files/atomic-file.ts";
 import { translationTo } from "../../../export/plan/export-plan.ts";
-import { findMoment, type MirrorMoment } from "../../../state/as-of/moment.ts";
+import type { MirrorMoment } from "../../../state/as-of/moment.ts";
 import { overlayAsOf } from "../../../state/as-of/overlays.ts";
 import { openSnapshot } from "../../../state/mirror-snapshot.ts";
 
@@ -121,9 +120,13 @@ export function packageCompany(
     const { log, seq: position } = exported.manifest;
     const handOver = { log, position, command: `package --month ${month}${proof ? " --proved" : ""}` };
     const head = { company, month, hand_over: handOver, ...(proved && { certificate: proved }) };
-    const { folder, zip, manifest: written } = await writeMonthFolder(out, head, files, isZipped);
+    const { folder, zip, manifest: written, isNew } = await writeMonthFolder(out, head, files, isZipped);
     await deliver?.(zip ?? folder);
-    writeHandOver(scope, handOver, written, since?.isAgain ?? false);
+    const isNoted = writeHandOver(scope, handOver, written, since?.isAgain ?? false);
+    if (!isNew && !since && !isNoted)
+      scope.context.log.warn(`${company}: what changed in ${month} since its last package is not known`, {
+        hint: "The mirror was made anew, or restored from a backup made before: it notes no hand-over. `--changes-since` names a moment.",
+      });
     const rows = Object.fromEntries(exported.manifest.files.map((file) => [file.table, file.rows]));
     const gaps = gapsOf(withoutPdf, incomplete);
     const outcome = gaps.length > 0 ? "partial" : "complete";
@@ -203,17 +206,19 @@ async function exportMonth(
   });
 }
 
-/** Into the live mirror, beside whoever writes it. */
+/** Into the live mirror, beside whoever writes it. Gives whether one of the month was noted before. */
 function writeHandOver(
   { context, config, company }: CompanyScope,
   { log, position: seq, command }: MonthManifest["hand_over"],
   { month, files }: MonthManifest,
   isAgain: boolean,
-): void {
+): boolean {
   using db = openDatabase(mirrorFiles(config, company.name).mirror);
+  const isNoted = handOversOf(db, month).length > 0;
   const hashes = Object.fromEntries(files.map((file) => [file.path, file.sha256]));
   const at = isoTime(context.clock.nowMs());
   recordHandOver(db, { log, seq, command, month, at, files: hashes }, isAgain);
+  return isNoted;
 }
 
 /** The workbook, whose ages and balances are those of the month's last day; and, of the same moment, the month's documents. */
@@ -228,18 +233,9 @@ async function exportSheets(
   let documents: readonly MonthDocument[] = [];
   const shown = { ...declaration, views: [...(declaration.views ?? []), ...sheets] };
   const parts = exportParts({ ...scope, declaration: shown, moment: undefined }, period.to);
-  const request: ExportRequest = {
-    format: "xlsx",
-    out,
-    company: company.name,
-    tables: sheets.map(({ name }) => name),
-    dialect: "standard",
-    language,
-    partition: null,
-    since: null,
-    period,
-    nested: false,
-  };
+  const form = { format: "xlsx", dialect: "standard", language, partition: null, nested: false } as const;
+  const tables = sheets.map(({ name }) => name);
+  const request = { ...form, out, company: company.name, tables, since: null, period };
   const exported = await exportTables(parts, request, {
     onSnapshot: (snapshot) => (documents = documentsOfMonth(snapshot, declaration, period)),
   });
@@ -330,9 +326,8 @@ async function sinceHandOver(
   const { context, declaration, config, files, company, moment } = scope;
   // An overlay as of a moment has no log of its own.
   const ofNow = mirrorFiles(config, company.name);
-  const at = { nowMs: context.clock.nowMs(), timezone: config.schedule.timezone };
   const moments = await readExisting({ ...scope, files: ofNow }, (db) => {
-    if (asked) return [findMoment(db, asked, at)];
+    if (asked) return [findAsked(scope, db, asked)];
     return handOversOf(db, month)
       .filter(({ seq }) => !moment || seq <= moment.seq)
       .slice(-2)
@@ -340,7 +335,7 @@ async function sinceHandOver(
       .flatMap(({ seq, at: handedOver }) => {
         try {
           // What a mirror was restored with is in its log, which had another name then.
-          const found = findMoment(db, { kind: "position", position: { log: null, seq } }, at);
+          const found = findAsked(scope, db, { kind: "position", position: { log: null, seq } });
           return [{ ...found, at: handedOver > found.at ? handedOver : found.at }];
         } catch (error) {
           if (!(error instanceof MirrorError)) throw error;
@@ -365,9 +360,7 @@ async function sinceHandOver(
     using now = openSnapshot(files.mirror, shown, options);
     const changes = monthChanges(then, now, monthPackage, period, words);
     compared = { seq: now.seq, since, changes, isAgain: i > 0 };
-    if (changes.changed.length + changes.corrected.length > 0) break;
+    if (changes.changed.length + changes.corrected.length > 0) return compared;
   }
-  const { changed = [], corrected = [] } = compared?.changes ?? {};
-  const isUnchanged = changed.length + corrected.length === 0;
-  return compared && isUnchanged ? { ...compared, isAgain: asked === undefined } : compared;
+  return compared && { ...compared, isAgain: asked === undefined };
 }
