@@ -37,9 +37,8 @@ export function createMonthPackages(
   let making: Promise<void> | null = null;
   let stored = 0;
   const fail = (asked: AskedPackage, reason: PackageFailure, error: string): Promise<void> => {
-    log.warn("a month could not be packed", { month: asked.month, reason, error });
-    const isAgain = supervisor.settings.declaration.monthPackage !== undefined;
-    return packages.fail(lease, asked, reason, error, isAgain);
+    log.warn("a month could not be packed; it is tried again", { month: asked.month, reason, error });
+    return packages.fail(lease, asked, reason, error);
   };
   /** Has no document of the month changed since what was made was handed over, and is that all that is asked for? */
   const isUnchanged = ({ month, proved, made }: AskedPackage): boolean => {

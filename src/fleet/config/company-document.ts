@@ -111,7 +111,6 @@ export function configOfCompany(name: string, document: unknown, node: NodeSurro
   // Who can write Postgres is not to run programs here.
   const alerts = config.alerts.filter(({ command }) => command === null);
   if (config.companies.length === 1 && config.companies[0]?.name === name) return { ...config, alerts };
-  throw new MirrorError("config", `${file}: the document is not of this company alone`, {
-    hint: `Run \`fintoro-mirror fleet add ${name}\` again.`,
-  });
+  const hint = `Run \`fintoro-mirror fleet add ${name}\` again.`;
+  throw new MirrorError("config", `${file}: the document is not of this company alone`, { hint });
 }

@@ -86,7 +86,6 @@ async function versionOf(fleet: Sql): Promise<number> {
   const { version } = await newest.executeTakeFirstOrThrow();
   if (version <= migrations.length) return version;
   const message = `the fleet's tables have version ${version}; this program knows up to ${migrations.length}`;
-  throw new MirrorError("database", message, {
-    hint: "Use the version of fintoro-mirror that the other nodes have, or a newer one.",
-  });
+  const hint = "Use the version of fintoro-mirror that the other nodes have, or a newer one.";
+  throw new MirrorError("database", message, { hint });
 }

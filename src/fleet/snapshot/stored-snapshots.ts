@@ -65,9 +65,8 @@ export function unpackedOf(pointer: SnapshotPointer): ContentFacts {
   const { size_bytes, sha256 }: Partial<ContentFacts> = factsOf(pointer).unpacked ?? {};
   if (typeof size_bytes === "number" && typeof sha256 === "string") return { size_bytes, sha256 };
   const { company, id } = pointer;
-  throw new MirrorError("database", `the pointer to snapshot ${id} of ${company} cannot be used`, {
-    hint: "A newer version wrote it: update fintoro-mirror on this node.",
-  });
+  const hint = "A newer version wrote it: update fintoro-mirror on this node.";
+  throw new MirrorError("database", `the pointer to snapshot ${id} of ${company} cannot be used`, { hint });
 }
 
 /**

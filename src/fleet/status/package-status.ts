@@ -41,8 +41,7 @@ type AskedMonth = Omit<CompanyMonth, "company" | "node" | "live" | "failure">;
 
 function judge({ asked_at, due_at, made_at, made, reason, error }: AskedMonth, owner: string): Judgement {
   if (asked_at === null) return ["late", "it was not asked for"];
-  const next = due_at === null ? "" : `; next try at ${due_at}`;
-  if (reason !== null) return ["failed", `${failures[reason]}: ${error}${next}`];
+  if (reason !== null) return ["failed", `${failures[reason]}: ${error}; next try at ${due_at}`];
   if (due_at !== null || !made) return ["late", owner];
   const stored = `${made.key}, ${formatSize(made.bytes)}, ${made.proved ? "proved" : "not proved"}, of ${made_at}`;
   const { length: missing } = made.without_pdf;

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { expect, test } from "vitest";
-import { declaration as fintoro } from "../../../connectors/fintoro/declaration.ts";
+import { declaration } from "../../../connectors/fintoro/declaration.ts";
 import { Semaphore } from "../../../src/base/semaphore.ts";
 import { silentLog } from "../../../src/base/logger.ts";
 import { createMonthPackages } from "../../../src/fleet/assignment/month-packages.ts";
@@ -59,16 +59,6 @@ async function owned(make: Parts[1]["publish"]["month"], supervisor: Partial<Par
   return { fleet, lease, packages, pack, packAgain };
 }
 
-const noPackage = () => Promise.reject(new Error("Fakturoid has no package of a month"));
-
-/** Why it failed, and when it is due again. */
-async function afterFailure(parts: Partial<Parts[4]>) {
-  const { fleet, pack } = await owned(noPackage, parts);
-  await pack();
-  const [acme] = await fleet.packages.ofMonth(month, ["acme"]);
-  return [acme?.reason, acme?.due_at];
-}
-
 describeWithPostgres("the packages of a company", () => {
   test("wait for the lists of a run and not for its scrub, and each gets a name of its own", async () => {
     const keys: string[] = [];
@@ -86,19 +76,8 @@ describeWithPostgres("the packages of a company", () => {
     expect(keys).toEqual([named(1), named(2)]);
   });
 
-  test("are not tried again where the connector has none: each try would cost requests", async () => {
-    const settings = scopeIn(tempFolder());
-    const { monthPackage: _, ...without } = settings.declaration;
-    const declaration = { ...without, monthPackage: fintoro.monthPackage! };
-    expect(await afterFailure({ settings: { ...settings, declaration } })).toEqual([
-      "failed",
-      expect.any(String),
-    ]);
-    expect(await afterFailure({ settings: { ...settings, declaration: without } })).toEqual(["failed", null]);
-  });
-
   test("are made again where the log lost changes since the hand-over, and not where none is in it", async () => {
-    const mirror = await openMirror(path.join(tempFolder(), "acme.db"), fintoro);
+    const mirror = await openMirror(path.join(tempFolder(), "acme.db"), declaration);
     for (const id of [1, 2]) put(mirror, "currencies", { id, symbol: "EUR" });
     const [{ id: log }, seq] = [readLog(mirror.db), new Changes(mirror.db).lastSeq()];
     recordHandOver(mirror.db, { month, seq, log, at: "2026-11-05T00:00:00.000Z", command: "", files: {} });

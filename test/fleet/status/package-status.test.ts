@@ -72,7 +72,8 @@ describeWithPostgres("the month of all companies", () => {
       run(fleet, ["package", "--month", "2999-01"]),
       run(fleet, ["package", "--month", month, "--tag", "montly"]),
       run(fleet, ["package", "--month", month], "snapshots: s3://bucket/mirrors"),
-      run(fleet, ["package", "--month", month]),
+      run(fleet, ["package", "--month", month, "--company", "acme,ucet"]),
+      run(fleet, ["package", "--month", month, "--tag", "czech"]),
     ]);
     expect(refusals.map(({ code, stderr }) => [code, stderr.split("\n")[0]])).toEqual([
       [2, expect.stringContaining("fleet package needs --month")],
@@ -81,12 +82,18 @@ describeWithPostgres("the month of all companies", () => {
       [2, expect.stringContaining("montly")],
       [2, expect.stringContaining("packages are stored in fleet.reports, which the config does not have")],
       [2, expect.stringContaining("ucet: Fakturoid has no package of a month")],
+      [2, expect.stringContaining("ucet: Fakturoid has no package of a month")],
     ]);
     expect(await fleet.packages.next("acme")).toBe(null);
     await fleet.nodes.remove("one");
-    const { code, stdout } = await run(fleet, ["package", "--month", month, "--tag", "monthly"]);
+    const { code, stdout, stderr } = await run(fleet, ["package", "--month", month]);
     expect([code, stdout.split("\n")[1]]).toEqual([1, "no worker runs: it is packed as soon as one does"]);
+    expect(stderr).toContain("ucet: Fakturoid has no package of a month: left out");
     expect(await dueOf(fleet, "acme")).toMatchObject({ month, proved: false, made: null });
+    expect(await fleet.packages.next("ucet")).toBe(null);
+    const status = await run(fleet, ["status", "--package", month, "--json"]);
+    expect(JSON.parse(status.stdout)).toMatchObject({ companies: { acme: { outcome: "late" } } });
+    expect(status.stdout).not.toContain("ucet");
   });
 
   test("stays due where it is asked for again while it is made by its owner", async ({ fleet }) => {

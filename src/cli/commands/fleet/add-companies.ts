@@ -139,7 +139,8 @@ async function shareAll(
   const { sync, timezone } = loaded.config.schedule;
   const { signal } = context;
   const companies = new CompaniesTable(postgres);
-  const known = new Map((await chosenMembers(postgres, [])).map((name) => [name.toLowerCase(), name]));
+  const { companies: there } = await chosenMembers(postgres, []);
+  const known = new Map(there.map(({ name }) => [name.toLowerCase(), name]));
   const outcomes = new Map(all.map(({ name }) => [name, "refused"]));
   let shared = 0;
   const progress = () => `${shared} of ${all.length} companies are shared`;

@@ -24,11 +24,10 @@ import { PackagesTable } from "../../../fleet/postgres/tables/packages-table.ts"
 export const fleetListCommand: CommandRun<"fleet list"> = (context, { options: { tag }, config }) =>
   withPostgres<CommandEnding>(context, config, async (postgres) => {
     const wanted = namedCompanies(context, []);
-    const chosen = new Set(await chosenMembers(postgres, wanted, tag));
-    const { companies: rows, asOfMs } = await new CompaniesTable(postgres).list();
-    const shown = rows.filter(({ name }) => chosen.has(name));
+    const { companies: shown, asOfMs } = await chosenMembers(postgres, wanted, tag);
     const owners = await new OwnersTable(postgres).ownersOf(shown.map(({ name }) => name));
-    const members = shown.map((row) => [row.name, memberOf(row, owners)] as const);
+    const byCompany = new Map(owners.map((one) => [one.company, one]));
+    const members = shown.map((row) => [row.name, memberOf(row, byCompany.get(row.name))] as const);
     const width = Math.max(0, ...members.map(([name]) => name.length));
     const lines = members.map(([name, member]) => `${name.padEnd(width)}  ${memberText(member, asOfMs)}`);
     const isOfAll = wanted.length === 0 && tag === undefined;
@@ -44,11 +43,10 @@ export const fleetListCommand: CommandRun<"fleet list"> = (context, { options: {
     return "complete";
   });
 
-type Owners = Awaited<ReturnType<OwnersTable["ownersOf"]>>;
+type KnownOwner = Awaited<ReturnType<OwnersTable["ownersOf"]>>[number];
 
 /** A company of the fleet as `fleet list --json` prints it. */
-function memberOf({ name, config, tags, changedAtMs }: CompanyRow, owners: Owners) {
-  const owner = owners.find(({ company }) => company === name);
+function memberOf({ config, tags, changedAtMs }: CompanyRow, owner: KnownOwner | undefined) {
   return {
     // The node that has it now; null: none does.
     node: owner?.live ? owner.node : null,
@@ -62,9 +60,8 @@ function memberOf({ name, config, tags, changedAtMs }: CompanyRow, owners: Owner
   };
 }
 
-type Member = ReturnType<typeof memberOf>;
-
-function memberText({ node, epoch, changed_at: changedAt, tags }: Member, nowMs: number): string {
+function memberText(member: ReturnType<typeof memberOf>, nowMs: number): string {
+  const { node, epoch, changed_at: changedAt, tags } = member;
   const changed = `config of ${formatAge(changedAt, nowMs)} ago`;
   const owned = node === null ? (epoch === null ? "not read yet" : "idle") : `at ${node}, epoch ${epoch}`;
   return `${owned}; ${changed}${tags.length > 0 ? `; ${tags.join(" ")}` : ""}`;
@@ -73,13 +70,12 @@ function memberText({ node, epoch, changed_at: changedAt, tags }: Member, nowMs:
 export const fleetRemoveCommand: CommandRun<"fleet remove"> = async (context, { args, options, config }) => {
   const { forget, tag } = options;
   const wanted = namedCompanies(context, args);
-  if (wanted.length === 0 && tag === undefined)
-    throw new MirrorError("usage", "which companies?", {
-      hint: "`fleet remove acme` takes one out; `fleet list` shows all.",
-    });
+  const hint = "`fleet remove acme` takes one out; `fleet list` shows all.";
+  if (wanted.length === 0 && tag === undefined) throw new MirrorError("usage", "which companies?", { hint });
   const outcome = forget ? "forgotten" : "removed";
   const documents = await withPostgres(context, config, async (postgres) => {
-    const chosen = await chosenMembers(postgres, wanted, tag, forget);
+    const { companies } = await chosenMembers(postgres, wanted, tag, forget);
+    const chosen = companies.map(({ name }) => name);
     for (const name of chosen) await new CompaniesTable(postgres).remove(name);
     if (forget) for (const name of chosen) await forgetReleased(context, postgres, name);
     const owners = await ownersNow(postgres, chosen);
@@ -139,14 +135,16 @@ export const fleetStatusCommand: CommandRun<"fleet status"> = (context, { option
     const { maxAge, tag, radar, package: month } = options;
     const wanted = namedCompanies(context, []);
     const isOfSome = wanted.length > 0 || tag !== undefined;
-    const only = isOfSome ? await chosenMembers(postgres, wanted, tag) : null;
+    const chosen = isOfSome ? await chosenMembers(postgres, wanted, tag) : null;
+    const only = chosen && chosen.companies.map(({ name }) => name);
     if (radar) {
       const companies = await readRadar(postgres, only);
       await context.print({ companies: Object.fromEntries(companies) }, radarLines(companies));
       return "complete";
     }
     if (month !== undefined) {
-      const { companies, lines, outcome } = await readPackageStatus(postgres, month, only);
+      const packable = await packableMembers(context, postgres, tag);
+      const { companies, lines, outcome } = await readPackageStatus(postgres, month, packable);
       await context.print({ month, companies }, lines);
       return outcome;
     }
@@ -163,13 +161,7 @@ export const fleetPackageCommand: CommandRun<"fleet package"> = (context, { opti
       hint: "Add it here and to the workers' config: a folder that all share, or s3://BUCKET/PREFIX.",
     });
   return withPostgres<CommandEnding>(context, config, async (postgres) => {
-    const asked = await chosenMembers(postgres, namedCompanies(context, []), tag);
-    const { companies } = await new CompaniesTable(postgres).list();
-    for (const { name, config: document } of companies.filter((one) => asked.includes(one.name))) {
-      const { connector = null } = document as { readonly connector?: string };
-      const { title, monthPackage } = (await loadConnector(context, connector)).declaration;
-      if (!monthPackage) throw new MirrorError("usage", `${name}: ${title} has no package of a month`);
-    }
+    const asked = await packableMembers(context, postgres, tag);
     await new PackagesTable(postgres).ask(asked, month, proved);
     const nodes = await new NodesTable(postgres).list();
     const isWorked = nodes.some(({ role, lost, draining }) => role !== "receive" && !lost && !draining);
@@ -181,15 +173,30 @@ export const fleetPackageCommand: CommandRun<"fleet package"> = (context, { opti
   });
 };
 
+/** The chosen members whose service has a package of a month. Throws MirrorError `usage` where one that was named has none. */
+async function packableMembers(context: CommandContext, postgres: Postgres, tag: string | undefined) {
+  const wanted = namedCompanies(context, []);
+  const { companies } = await chosenMembers(postgres, wanted, tag);
+  const packable: string[] = [];
+  for (const { name, config } of companies) {
+    const { connector = null } = config as { readonly connector?: string };
+    const { title, monthPackage } = (await loadConnector(context, connector)).declaration;
+    const what = `${name}: ${title} has no package of a month`;
+    if (monthPackage) packable.push(name);
+    else if (wanted.length > 0) throw new MirrorError("usage", what);
+    else context.log.info(`${what}: left out`);
+  }
+  return packable;
+}
+
 export const fleetDrainCommand: CommandRun<"fleet drain"> = (context, { args: [node = ""], config }) =>
   withPostgres<CommandEnding>(context, config, async (postgres) => {
     const nodes = new NodesTable(postgres);
     const known = await nodes.list();
     const found = known.find((one) => one.node === node);
+    const hint = "Stop it: what was sent to it and not answered is sent again, to another receiver.";
     if (found?.role === "receive")
-      throw new MirrorError("usage", `${node} only receives: it holds no company`, {
-        hint: "Stop it: what was sent to it and not answered is sent again, to another receiver.",
-      });
+      throw new MirrorError("usage", `${node} only receives: it holds no company`, { hint });
     const names = known.map((one) => one.node);
     assertKnown("node", [node], names, "`fleet status` shows all nodes.");
     await nodes.drain(node);

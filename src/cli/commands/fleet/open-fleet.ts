@@ -1,7 +1,7 @@
 import { MirrorError, assert, messageOf, throwIfAborted } from "../../../base/errors.ts";
 import { assertKnown } from "../../../base/names.ts";
 import type { Config } from "../../../config/config.ts";
-import { CompaniesTable } from "../../../fleet/postgres/tables/companies-table.ts";
+import { CompaniesTable, type CompanyRow } from "../../../fleet/postgres/tables/companies-table.ts";
 import { openPostgres, type Postgres } from "../../../fleet/postgres/connection.ts";
 import type { CommandContext } from "../../program/command.ts";
 import { backoffMs, retries } from "../../../retry/retry-limits.ts";
@@ -53,21 +53,19 @@ export async function chosenMembers(
   wanted: readonly string[],
   tag?: string,
   withRemoved = false,
-): Promise<string[]> {
-  const { companies } = await new CompaniesTable(postgres).list();
-  const known = companies.filter(({ removed }) => withRemoved || !removed);
+) {
+  const { companies: all, asOfMs } = await new CompaniesTable(postgres).list();
+  const known = all.filter(({ removed }) => withRemoved || !removed);
   const names = known.map(({ name }) => name);
-  const place = " in the fleet";
   const howToAdd = "`fleet list` shows all; `fleet add` takes one of the config.";
-  assertKnown("company", wanted, names, howToAdd, place);
+  assertKnown("company", wanted, names, howToAdd, " in the fleet");
   const tags = [...new Set(known.flatMap((one) => one.tags))];
   const howToTag = "`fleet list` shows them; `fleet add` sets them.";
-  assertKnown("tag", tag === undefined ? [] : [tag], tags, howToTag, place);
+  assertKnown("tag", tag === undefined ? [] : [tag], tags, howToTag, " in the fleet");
   const isWanted = new Set(wanted.length > 0 ? wanted : names);
-  const chosen = known.filter(
-    (one) => isWanted.has(one.name) && (tag === undefined || one.tags.includes(tag)),
-  );
-  return chosen.map(({ name }) => name);
+  const isChosen = (one: CompanyRow) =>
+    isWanted.has(one.name) && (tag === undefined || one.tags.includes(tag));
+  return { companies: known.filter(isChosen), asOfMs };
 }
 
 /** Null: the connector that a company's document without a name means. Throws MirrorError `config` for an unknown one. */

@@ -84,10 +84,10 @@ export class PackagesTable extends FleetTable {
   }
 
   /**
-   * It is due again, if at all, after a minute, then after two, at last once an hour; of what was asked for meanwhile this says
-   * nothing. Throws as `finish`.
+   * It is due again after a minute, then after two, at last once an hour; of what was asked for meanwhile this says nothing.
+   * Throws as `finish`.
    */
-  fail(owner: Owner, asked: AskedPackage, reason: PackageFailure, error: string, isAgain = true) {
+  fail(owner: Owner, asked: AskedPackage, reason: PackageFailure, error: string): Promise<void> {
     const ifStillDue = (column: "failures" | "reason" | "error" | "due_at", value: unknown) =>
       sql<never>`CASE WHEN packages.due_at = ${asked.due}::timestamptz THEN ${value} ELSE packages.${sql.ref(column)} END`;
     const pause = sql`least(60 * 2 ^ least(packages.failures, 6), 3600) * interval '1 second'`;
@@ -95,7 +95,7 @@ export class PackagesTable extends FleetTable {
       failures: ifStillDue("failures", sql`packages.failures + 1`),
       reason: ifStillDue("reason", reason),
       error: ifStillDue("error", error),
-      due_at: ifStillDue("due_at", isAgain ? sql`clock_timestamp() + ${pause}` : null),
+      due_at: ifStillDue("due_at", sql`clock_timestamp() + ${pause}`),
     });
   }
 
