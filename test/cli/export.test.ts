@@ -67,7 +67,9 @@ describe("export", () => {
     const argv = ["export", "clients", "suppliers", "--company", "acme"];
     const { code, stderr } = await runCommand(argv, { cwd });
     expect([code, stderr]).toEqual([0, expect.stringContaining('Still to be read: clients"')]);
-    expect(stderr).toContain("resources leaves out what was asked for: suppliers");
+    expect(stderr).toContain("resources leaves out what the files are made of: suppliers");
+    const views = await runCommand(["export", "v_days_to_pay", "--company", "acme"], { cwd });
+    expect(views.stderr).toContain("made of: invoices, document_payments, credit_notes, proformas");
   });
 
   test("to S3 alone leaves no file on this machine, and never shows the key", async () => {

@@ -105,9 +105,8 @@ export function warnIfIncomplete(
   const names = new Set(resources.map(({ name }) => name));
   const gaps = resources.flatMap((resource) => {
     const { name } = resource;
-    const found = completeness.get(name);
-    if (!found || found.isComplete) return [];
-    const { withoutDetail: rows } = found;
+    const { isComplete = true, withoutDetail: rows = 0 } = completeness.get(name) ?? {};
+    if (isComplete) return [];
     // No run reads what comes with records that the config leaves out.
     if (rows === 0 && !sourcesOf(resource).every((source) => names.has(source))) return [];
     return [rows > 0 ? `${name} (details of ${counted(rows, "record")})` : name];

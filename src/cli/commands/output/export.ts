@@ -3,6 +3,8 @@ import { isCalendarDay, localDate } from "../../../base/clock.ts";
 import { MirrorError } from "../../../base/errors.ts";
 import { someOf } from "../../../base/names.ts";
 import { counted, formatSize } from "../../../base/units.ts";
+import { namesReadBy } from "../../../connector/report-view.ts";
+import { sourcesOf } from "../../../connector/resource.ts";
 import { unobeyed } from "../../../connector/export-choices.ts";
 import { exportTables, type ExportResult } from "../../../export/export-tables.ts";
 import type { ExportParts, ExportRequest, ExportWatch } from "../../../export/plan/export-request.ts";
@@ -99,11 +101,15 @@ async function exportScope(
   const { exported, uploaded } = await context.showing(makeFiles);
   const { undated, otherwiseRedacted } = exported;
   warnIfIncomplete(scope, exported.completeness);
-  const unread = scope.declaration.resources.filter((one) => !scope.resources.includes(one));
-  const leftOut = unread.map(({ name }) => name).filter((name) => asked.tables.includes(name));
+  const { resources, views = [] } = scope.declaration;
+  const shown = views.filter(({ name }) => asked.tables.includes(name));
+  const read = new Set([...asked.tables, ...shown.flatMap((view) => namesReadBy(view, views))]);
+  const needed = resources.flatMap((one) => (read.has(one.name) ? [one.name, ...sourcesOf(one)] : []));
+  const chosen = new Set(scope.resources.map(({ name }) => name));
+  const leftOut = [...new Set(needed)].filter((name) => !chosen.has(name));
   if (leftOut.length > 0)
-    context.log.warn(`${company}: resources leaves out what was asked for: ${someOf(leftOut, 5)}`, {
-      hint: "The files show what was read before it was left out, if anything.",
+    context.log.warn(`${company}: resources leaves out what the files are made of: ${someOf(leftOut, 5)}`, {
+      hint: "The files show what was read before it was left out, if anything; sums of views may be wrong.",
     });
   if (undated.length > 0)
     context.log.info(`${company}: tables without a date are exported whole: ${someOf(undated, 5)}`);
@@ -117,12 +123,10 @@ async function exportScope(
 }
 
 export function exportParts(
-  { context, declaration, config, files, moment }: CompanyScope,
+  { context: { clock, version, signal }, declaration, config, files: { mirror }, moment }: CompanyScope,
   reportDate: string,
 ): ExportParts {
-  const { clock, version, signal } = context;
   const { redact } = config.report;
-  const { mirror } = files;
   return { mirror, declaration, clock, version, reportDate, redact, moment: moment ?? null, signal };
 }
 
@@ -142,9 +146,8 @@ function resultOf(
   // A workbook is one file of several tables.
   const sizes = new Map(written.map((one) => [one.file, one.bytes]));
   const bytes = [...sizes.values()].reduce((sum, each) => sum + each, 0);
-  const lines = [
-    `${company}: ${counted(files.length, "file")} written, ${formatSize(bytes)}: ${path.dirname(file)}`,
-  ];
+  const folder = path.dirname(file);
+  const lines = [`${company}: ${counted(files.length, "file")} written, ${formatSize(bytes)}: ${folder}`];
   if (uploaded) {
     const [sent, there, gone] = [uploaded.written, uploaded.unchanged, uploaded.removed];
     lines.push(`  ${sent.length} objects sent, ${there.length} were there already, ${gone.length} removed`);
