@@ -95,14 +95,15 @@ function requestSender(s3: S3mini, clock: Clock, signal: AbortSignal, beforeRequ
     }
   };
   return async (key, request) => {
-    for (let attempt = 1; attempt < retries.store.attempts; attempt++)
+    const untilMs = clock.monotonicMs() + retries.store.longestMs;
+    for (let attempt = 1; ; attempt++)
       try {
         return await once(key, request);
       } catch (error) {
-        if (!(error instanceof MirrorError) || !error.retryable || signal.aborted) throw error;
+        const isLast = attempt === retries.store.attempts || clock.monotonicMs() >= untilMs;
+        if (isLast || !(error instanceof MirrorError) || !error.retryable || signal.aborted) throw error;
         await clock.sleep(backoffMs(attempt, retries.store), signal);
       }
-    return once(key, request);
   };
 }
 

@@ -42,8 +42,8 @@ export const retries = {
   exportFolder: { everyMs: 1_000, longestMs: 10 * minuteMs },
   /** Files of a record that could not be used, unless a person asks. */
   files: { afterMs: 20 * hourMs },
-  /** A request to the object store: 15 s in all. */
-  store: { baseMs: 1_000, maxMs: 8_000, attempts: 5 },
+  /** A request to the object store: pauses of 15 s in all. One that hangs is not made again: others wait for its end. */
+  store: { baseMs: 1_000, maxMs: 8_000, attempts: 5, longestMs: 4 * minuteMs },
   /** A command or a worker while Postgres is away: longer than a restart or a failover. */
   postgres: { baseMs: 500, maxMs: 5_000, longestMs: 10 * minuteMs },
   /** What a node of the fleet asks Postgres for again and again: deliveries, the note of an account, the companies. */

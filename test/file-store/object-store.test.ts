@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { systemClock } from "../../src/base/clock.ts";
+import { minuteMs, systemClock } from "../../src/base/clock.ts";
 import type { FileStore } from "../../src/file-store/file-store.ts";
 import { openStore } from "../../src/file-store/open-store.ts";
 import { readAccess, readTarget } from "../../src/file-store/s3-store.ts";
@@ -53,6 +53,22 @@ describe("refused, with a hint", () => {
   test("keys with a session token", () => {
     expect(() => readAccess({ ...keys, AWS_SESSION_TOKEN: "t" }, "lake")).toThrow("session");
   });
+});
+
+test.each([
+  ["fails at once is made five times", 0, 5],
+  ["hangs for its 5 minutes is made once: reports of all companies may wait for it", 5 * minuteMs, 1],
+])("a request that %s", async (_, hangsMs, attempts) => {
+  let [nowMs, asked] = [0, 0];
+  const env = { ...keys, AWS_ENDPOINT_URL: "http://127.0.0.1:9" };
+  const hanging = { ...clock, monotonicMs: () => nowMs };
+  const store = openStore("s3://fleet", { clock: hanging, env, onSecrets: () => undefined });
+  const assertHeld = () => {
+    asked += 1;
+    nowMs += hangsMs;
+  };
+  await rejectionOf(store.put("a", Buffer.from("a"), { ...aRight(), assertHeld }));
+  expect(asked).toBe(attempts);
 });
 
 const endpointOf = (env: object, bucket = "lake") => readAccess({ ...keys, ...env }, bucket).endpoint;

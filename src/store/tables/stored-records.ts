@@ -25,8 +25,7 @@ export class Records extends Repository {
   }
 
   isLive(resource: string, id: RecordId): boolean {
-    const sql = `SELECT 1 FROM ${fence(resource)} WHERE id = ? AND gone = 0`;
-    return this.exists(sql, id);
+    return this.exists(`SELECT 1 FROM ${fence(resource)} WHERE id = ? AND gone = 0`, id);
   }
 
   /** Live records last received before `beforeSeq`: those that a sweep begun then must show. All by default. */
