@@ -170,7 +170,7 @@ const command = fc.oneof(
 );
 
 test("I4: any sequence of reasons, leases, answers and failures ends as the rules say", ({ mirror }) => {
-  const property = fc.property(fc.array(command, { maxLength: 40 }), (commands) => {
+  const property = fc.property(fc.array(command, { maxLength: 40, size: "max" }), (commands) => {
     mirror.db.exec("DELETE FROM _work");
     const queue = new WorkQueue(mirror.db);
     const model = new Model();
