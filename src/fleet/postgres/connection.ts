@@ -132,7 +132,8 @@ export async function loadPackage<Package>(load: () => Promise<Package>, message
   try {
     return await load();
   } catch (cause) {
-    throw new MirrorError("config", message, { hint: "npm install pg pg-boss", cause });
+    const hint = "npm install --save-prod --omit=dev --ignore-scripts pg pg-boss";
+    throw new MirrorError("config", message, { hint, cause });
   }
 }
 
