@@ -31,11 +31,10 @@ export async function withMoment<T>(
 
 /** Finds a moment, and warns of one of which a restored mirror knows only what its backup did. Throws as `findMoment`. */
 export function findAsked({ context, config, company }: CompanyScope, db: Db, asked: AskedMoment) {
-  const { clock, log } = context;
-  const moment = findMoment(db, asked, clock.nowMs(), config.schedule.timezone);
+  const moment = findMoment(db, asked, context.clock.nowMs(), config.schedule.timezone);
   const { at: restoredAt = "", taken_at: takenAt = "" } = readRestored(db) ?? {};
   if (takenAt < moment.at && moment.at < restoredAt)
-    log.warn(`${company.name}: as of ${moment.at} this shows what the backup of ${takenAt} held`, {
+    context.log.warn(`${company.name}: as of ${moment.at} this shows what the backup of ${takenAt} held`, {
       hint: `The mirror was restored from it at ${restoredAt}: what it learnt in between is lost.`,
     });
   return moment;
