@@ -16,12 +16,11 @@ import { WorkQueue } from "../state/work-queue.ts";
 import type { RunSummary } from "../sync/context/run-summary.ts";
 import { lastFailedStart } from "../sync/run/begin-run.ts";
 import { scrubSources } from "../sync/plan/scrub.ts";
-import type { Trouble } from "../sync/context/tally.ts";
 import { readTroubles } from "./event-status.ts";
 
 export type Health = ReturnType<typeof readHealth>;
 
-export type ResourceHealth = ReturnType<typeof readResource>;
+export type ResourceHealth = Health["resources"][number];
 
 type CountsOf = (resource: Resource) => ReturnType<Records["counts"]>;
 
@@ -37,13 +36,17 @@ export function readHealth(db: Db, declaration: ConnectorDeclaration, mirrored =
     const meta = new Meta(db);
     const sizes = readSizes(db);
     const times = runs.sweptTimes();
-    const readAt = (one: Resource) => sweptAt(one, times, mirrored);
     const changes = schemaChanges(db, declaration.resources);
     const countsOf = onceFor(({ name }: Resource) => new Records(db).counts(name));
     return {
-      resources: declaration.resources.map((one) =>
-        readResource(db, declaration, one, troubles, readAt, countsOf),
-      ),
+      resources: declaration.resources.map((one) => ({
+        ...readResource(db, declaration, one, countsOf),
+        /** When its list was last read whole, ISO; null: never. */
+        sweptAt: sweptAt(one, times, mirrored),
+        /** The config does not read it: what is there stays as it was. */
+        left_out: !names.includes(one.name),
+        troubles: troubles.filter(({ resource }) => resource === one.name),
+      })),
       runs: runs.latest(10),
       /** Of which shard of the companies the last of them was one, as `2/3`; null: of all. */
       shard: meta.get(shardKey) as string | null,
@@ -68,24 +71,13 @@ export function readHealth(db: Db, declaration: ConnectorDeclaration, mirrored =
   })();
 }
 
-function readResource(
-  db: Db,
-  declaration: ConnectorDeclaration,
-  resource: Resource,
-  troubles: readonly Trouble[],
-  readAt: (resource: Resource) => string | null,
-  countsOf: CountsOf,
-) {
-  const { name } = resource;
+function readResource(db: Db, declaration: ConnectorDeclaration, resource: Resource, countsOf: CountsOf) {
   return {
-    name,
+    name: resource.name,
     /** `provisional`: live rows of which only the preview is known. */
     ...countsOf(resource),
     /** How many records its lists named when they were last read; null: not known. */
     expected: expectedRecords(new Meta(db), resource),
-    /** When its list was last read whole, ISO; null: never. */
-    sweptAt: readAt(resource),
-    troubles: troubles.filter((one) => one.resource === name),
     ...readsBefore(db, declaration, resource, countsOf),
   };
 }

@@ -7,7 +7,14 @@ const nowMs = Date.UTC(2026, 10, 23, 8);
 
 function health(name: string, facts: Partial<ResourceHealth> = {}): ResourceHealth {
   const sweptAt = new Date(nowMs - 190_000).toISOString();
-  const none = { expected: null, provisional: 0, deleted: 0, parents_never_read: 0, troubles: [] };
+  const none = {
+    expected: null,
+    provisional: 0,
+    deleted: 0,
+    parents_never_read: 0,
+    left_out: false,
+    troubles: [],
+  };
   const dates = { sweptAt, oldest_detail_at: null, oldest_parent_at: null };
   return { name, live: 30, ...none, ...dates, ...facts };
 }
@@ -25,9 +32,11 @@ test("tables of a mirror are aligned, and columns that say nothing are left out"
     "  banks               30             3m 10s ago",
     "  invoices  1046 of 2500        900  3m 10s ago  2h 00m",
   ]);
-  expect(resourceLines([health("banks", { deleted: 2, sweptAt: null })], nowMs, null)).toEqual([
+  const others = [health("banks", { deleted: 2, sweptAt: null }), health("units", { left_out: true })];
+  expect(resourceLines(others, nowMs, null)).toEqual([
     "  table  rows  deleted  read whole",
     "  banks    30        2  never",
+    "  units    30           left out",
   ]);
 });
 

@@ -29,7 +29,7 @@ const product = sources.filter(({ path: file }) => /^(?:src|connectors)\//.test(
 const besidesRules = sources.filter((source) => !source.path.startsWith("test/tidy/"));
 /** Each only goes down: a feature pays for itself by what it removes. */
 const most: Size = {
-  lines: 61_674,
+  lines: 61_666,
   files: 437,
   exportedNamesPerThousandLines: 38,
   longestImportChain: 16,

@@ -19,7 +19,7 @@ const mostCharacters = 300;
 export function freshness(facts: CompanyPageFacts): Html {
   const { status, view } = facts;
   const rows = (status.health?.resources ?? [])
-    .filter(({ name }) => !view.open || Object.hasOwn(view.sweptMs, name))
+    .filter((one) => !one.left_out)
     .map((one) => freshnessRow(one, facts));
   if (rows.length === 0) {
     const none = emptyText("Nothing was mirrored yet. The first run lists everything.");

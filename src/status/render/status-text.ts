@@ -262,7 +262,7 @@ const columns: readonly StatusColumn[] = [
   ["no detail", true, ({ provisional }) => countText(provisional)],
   ["unread", true, ({ parents_never_read: unread }) => countText(unread)],
   ["deleted", true, ({ deleted }) => countText(deleted)],
-  ["read whole", false, ({ sweptAt }, nowMs) => ago(sweptAt, nowMs)],
+  ["read whole", false, ({ left_out: isOut, sweptAt }, nowMs) => (isOut ? "left out" : ago(sweptAt, nowMs))],
   ["stalest", false, stalestText],
 ];
 
