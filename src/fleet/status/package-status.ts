@@ -13,10 +13,9 @@ const mostDone = 50;
  * Reads in one statement who has the package of a month, and who has not and why; `companies` is what `fleet status
  * --package --json` prints. Exit 3 where one failed or lacks PDFs, otherwise 1 where one is late.
  *
- * @param only these companies; null: all
  * @throws MirrorError `database`
  */
-export async function readPackageStatus(postgres: Postgres, month: string, only: readonly string[] | null) {
+export async function readPackageStatus(postgres: Postgres, month: string, only: readonly string[]) {
   const rows = await new PackagesTable(postgres).ofMonth(month, only);
   const all = rows.map(({ company, node, live, failure, ...asked }) => {
     const nobody = failure === null ? "no worker has it yet" : `no worker can hold it: ${failure}`;

@@ -89,7 +89,7 @@ describeWithPostgres("the files of a company of the fleet", () => {
     const month = look(two.company.file, (db) => db.prepare(sql).pluck().get()) as string;
     await fleet.tables.packages.ask(["acme"], month, false);
     const isPacked = async () =>
-      (await readPackageStatus(fleet.postgres, month, null)).companies["acme"]?.outcome === "done";
+      (await readPackageStatus(fleet.postgres, month, ["acme"])).companies["acme"]?.outcome === "done";
     await eventually(isPacked, () => `a package: ${two.said().join("; ")}`);
     expect(askedFiles(fleet).length).toBe(count);
 

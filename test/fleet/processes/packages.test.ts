@@ -36,7 +36,7 @@ async function aReadFleet<Node extends { readonly company: { readonly file: stri
 }
 
 async function statusOf({ postgres }: WorkedFleet, month: string) {
-  const { companies } = await readPackageStatus(postgres, month, null);
+  const { companies } = await readPackageStatus(postgres, month, ["acme"]);
   const { acme } = companies;
   if (!acme) throw new Error("acme is in the fleet");
   return acme;

@@ -133,6 +133,12 @@ function whatStays(config: Config, name: string): string[] {
 export const fleetStatusCommand: CommandRun<"fleet status"> = (context, { options, config }) =>
   withPostgres<CommandEnding>(context, config, async (postgres) => {
     const { maxAge, tag, radar, package: month } = options;
+    if (month !== undefined) {
+      const packable = await packableMembers(context, postgres, tag);
+      const { companies, lines, outcome } = await readPackageStatus(postgres, month, packable);
+      await context.print({ month, companies }, lines);
+      return outcome;
+    }
     const wanted = namedCompanies(context, []);
     const isOfSome = wanted.length > 0 || tag !== undefined;
     const chosen = isOfSome ? await chosenMembers(postgres, wanted, tag) : null;
@@ -141,12 +147,6 @@ export const fleetStatusCommand: CommandRun<"fleet status"> = (context, { option
       const companies = await readRadar(postgres, only);
       await context.print({ companies: Object.fromEntries(companies) }, radarLines(companies));
       return "complete";
-    }
-    if (month !== undefined) {
-      const packable = await packableMembers(context, postgres, tag);
-      const { companies, lines, outcome } = await readPackageStatus(postgres, month, packable);
-      await context.print({ month, companies }, lines);
-      return outcome;
     }
     const status = await readFleetStatus(postgres, maxAge ?? null, only);
     await context.print(status, formatFleetStatus(status));

@@ -40,8 +40,8 @@ export class PackagesTable extends FleetTable {
       .execute();
   }
 
-  /** Of each company in the fleet, or of some: who has it now, and why no node can hold it. */
-  ofMonth(month: string, only: readonly string[] | null) {
+  /** Of each of these companies: who has it now, and why no node can hold it. */
+  ofMonth(month: string, only: readonly string[]) {
     return this.db
       .selectFrom("companies as c")
       .leftJoin("packages as p", (on) => on.onRef("p.company", "=", "c.name").on("p.month", "=", month))
@@ -56,7 +56,7 @@ export class PackagesTable extends FleetTable {
         sql<boolean>`o.expires_at > clock_timestamp()`.as("live"),
       ])
       .where("c.removed", "=", false)
-      .where(sql<boolean>`(${only}::text[] IS NULL OR c.name = ANY(${only}))`)
+      .where(sql<boolean>`c.name = ANY(${only})`)
       .orderBy("c.name")
       .execute();
   }
