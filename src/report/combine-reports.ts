@@ -39,11 +39,11 @@ const maxAttempts = 5;
 export function combineReports(parts: CombineParts) {
   const { combined: file, mode, missing } = parts;
   const reports = parts.reports.toSorted((a, b) => (a.company < b.company ? -1 : 1));
-  return publishFile(file, mode, async (writes) => {
+  return publishFile(file, mode, async (isAsPublished) => {
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       removeNext(file);
       const sources = stateOfReports(reports, missing);
-      if (writes !== null && !parts.force && sources === sourcesOf(file)) return false;
+      if (isAsPublished && !parts.force && sources === sourcesOf(file)) return false;
       if (await writeCombined({ ...parts, reports }, sources)) return true;
     }
     throw new MirrorError("database", "the companies' reports change too fast to be combined", {

@@ -59,9 +59,8 @@ export async function publishReport(
   assertThere(mirror, `there is no mirror of ${about.company} to publish`);
   const shown = snapshotOptions(declaration, about);
   let next: Awaited<ReturnType<typeof writeNext>> | undefined;
-  const file = await publishFile(report, options.mode ?? null, async (writes) => {
-    // One that another program wrote since shows something else than the mirror.
-    const last = writes === 1 ? readLastReport(report) : null;
+  const file = await publishFile(report, options.mode ?? null, async (isAsPublished) => {
+    const last = isAsPublished ? readLastReport(report) : null;
     next = await writeNext(mirror, report, declaration, shown, last, options);
     return next.way !== null;
   });
@@ -88,7 +87,7 @@ async function writeNext(
   const draft = { db, layout, signal, onStep };
   const base = last && isUpdatable(db, last.origin, origin) ? last : null;
   const way = base ? (wanted ?? fasterWay(force, base.rows, seq - Number(base.origin.seq))) : "anew";
-  if (way === "changes") await copyReport(report);
+  if (way === "changes") copyReport(report);
   attachReport(db, nextOf(report), pageSizeFor(sizeOfFiles(db)));
   if (base && way === "changes") await updateReport(draft, Number(base.origin.seq));
   else await buildReport(draft, last?.undeclared ?? new Map());

@@ -14,8 +14,8 @@ interface PublishedFile {
 }
 
 /**
- * Replaces a report. `write` gets how often SQLite has written it, null where there is none, and writes `nextOf` it; it
- * returns false where nothing changed. `mode` is of the file; null: that of the earlier one, or for its owner only.
+ * Replaces a report. `write` gets whether there is one that no other program has written since, and writes `nextOf` it;
+ * it returns false where nothing changed. `mode` is of the file; null: that of the earlier one, or for its owner only.
  *
  * Guarantee: readers have a complete file at every moment, the earlier report or the new one.
  * Source of truth: the mirror.
@@ -26,15 +26,15 @@ interface PublishedFile {
 export async function publishFile(
   file: string,
   mode: number | null,
-  write: (writes: number | null) => Promise<boolean>,
+  write: (isAsPublished: boolean) => Promise<boolean>,
 ): Promise<PublishedFile> {
   guarded(file, () => makeReportFolder(file, mode));
   using _ = takeWriterLock(`${file}.lock`, "publish", `the report ${file}`);
   try {
-    const writes = await countWrites(file);
+    const isAsPublished = (await countWrites(file)) === 1;
     removeNext(file);
-    const isWritten = await write(writes);
-    if (isWritten) replaceReport(file, mode);
+    const isWritten = await write(isAsPublished);
+    if (isWritten) await replaceReport(file, mode);
     else if (mode !== null) chmodSync(file, mode);
     return { outcome: isWritten ? "written" : "unchanged", file, bytes: statSync(file).size };
   } catch (error) {
@@ -52,8 +52,8 @@ export const applicationId = 0x46_6d_52_70;
 /** The layout's version, as `PRAGMA user_version`. */
 const userVersion = 1;
 
-/** Where SQLite counts the transactions that wrote a file. */
-const writesAt = 24;
+/** Where SQLite counts the transactions that wrote a file, and where it repeats the count. */
+const writesAt = [24, 92] as const;
 
 /** The count of the report that is there; null: there is none. @throws MirrorError `database`: another file stands in its place */
 async function countWrites(report: string): Promise<number | null> {
@@ -64,7 +64,7 @@ async function countWrites(report: string): Promise<number | null> {
     await file.read(header);
   }
   const isSqlite = header.toString("latin1", 0, 16) === "SQLite format 3\0";
-  if (isSqlite && header.readUInt32BE(68) === applicationId) return header.readUInt32BE(writesAt);
+  if (isSqlite && header.readUInt32BE(68) === applicationId) return header.readUInt32BE(writesAt[0]);
   throw new MirrorError("database", `something that is no report stands in its place: ${report}`, {
     hint: "Move it away; publish does not overwrite other people's files.",
   });
@@ -86,18 +86,21 @@ export function removeNext(report: string): void {
 const ownerOnly = 0o600;
 const ownerWrites = 0o200;
 
-/** Copies the report to `nextOf` it, as one that was not written yet; shares its blocks where the file system can. */
-export async function copyReport(report: string): Promise<void> {
+/** Copies the report to `nextOf` it; shares its blocks where the file system can. */
+export function copyReport(report: string): void {
   const next = nextOf(report);
   copyFileSync(report, next, constants.COPYFILE_FICLONE);
   chmodSync(next, statSync(next).mode | ownerWrites);
-  await using file = await open(next, "r+");
-  await file.write(Buffer.alloc(4), 0, 4, writesAt);
 }
 
-/** Removes a journal that a foreign writer left beside the earlier report, because SQLite would apply it to the new one. */
-function replaceReport(report: string, mode: number | null): void {
+/**
+ * Counts what wrote the new report as one transaction, however it was made. Removes a journal that a foreign writer left
+ * beside the earlier one, because SQLite would apply it to the new one.
+ */
+async function replaceReport(report: string, mode: number | null): Promise<void> {
   const next = nextOf(report);
+  await using file = await open(next, "r+");
+  for (const at of writesAt) await file.write(Uint8Array.of(0, 0, 0, 1), 0, 4, at);
   if (mode === null) keepMode(next, report, ownerOnly);
   else chmodSync(next, mode);
   for (const ending of besideEndings) rmSync(report + ending, { force: true });
