@@ -35,6 +35,8 @@ type EstimatedRun = Pick<RunRequest, "resources" | "full" | "scrub" | "mostReque
 
 type Estimate = ReturnType<typeof sumOf>;
 
+const finish = () => Promise.resolve({ document: { dry_run: true }, lines: [] });
+
 /** `sync --dry-run`: prints the requests that a run would need, and the time they take. Writes nothing. */
 export function dryRun(
   context: CommandContext,
@@ -50,7 +52,6 @@ export function dryRun(
     const pace = `at ${budget.granted} in ${formatDuration(config.rateLimit.windowMs)}`;
     return { document: estimate, lines: estimateLines(scope.company.name, estimate, pace) };
   };
-  const finish = () => Promise.resolve({ document: { dry_run: true }, lines: [] });
   return forEachCompany(context, config, estimateOne, { isPartial: true, isAnswer: true, shard, finish });
 }
 

@@ -105,8 +105,7 @@ async function exportScope(
   const shown = views.filter(({ name }) => asked.tables.includes(name));
   const read = new Set([...asked.tables, ...shown.flatMap((view) => namesReadBy(view, views))]);
   const needed = resources.flatMap((one) => (read.has(one.name) ? [one.name, ...sourcesOf(one)] : []));
-  const chosen = new Set(scope.resources.map(({ name }) => name));
-  const leftOut = [...new Set(needed)].filter((name) => !chosen.has(name));
+  const leftOut = [...new Set(needed)].filter((name) => !scope.resources.some((one) => one.name === name));
   if (leftOut.length > 0)
     context.log.warn(`${company}: resources leaves out what the files are made of: ${someOf(leftOut, 5)}`, {
       hint: "The files show what was read before it was left out, if anything; sums of views may be wrong.",
