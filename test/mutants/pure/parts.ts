@@ -1,10 +1,9 @@
 /** Some of the product whose decisions are pure, and the tests that must kill its mutants. */
 export interface Part {
-  readonly title: string;
   /** Glob patterns. */
   readonly files: readonly string[];
   readonly tests: readonly string[];
-  /** Of both: what starts processes or waits is not run once for each mutant. */
+  /** What starts processes or waits is not run once for each mutant. */
   readonly without?: readonly string[];
 }
 
@@ -13,20 +12,17 @@ const applied = ["merge-rules", "table-context", "held-record", "previews", "res
 
 /** By the name that the command takes. */
 export const parts: Readonly<Record<string, Part>> = {
-  json: { title: "JSON cutting", files: ["src/json/*.ts"], tests: ["test/json/*.test.ts"] },
+  json: { files: ["src/json/*.ts"], tests: ["test/json/*.test.ts"] },
   "rate-limit": {
-    title: "rate limit",
     files: ["src/rate-limit/*.ts"],
     tests: ["test/rate-limit/*.test.ts", "test/fakturoid/quota.test.ts"],
     without: ["test/rate-limit/processes.test.ts"],
   },
   plan: {
-    title: "sync plan",
     files: ["src/sync/plan/*.ts"],
     tests: ["test/sync/*.test.ts", "test/state/scrub-candidates.test.ts"],
   },
   merge: {
-    title: "merge rules",
     files: applied.map((name) => `src/store/apply/${name}.ts`),
     tests: [
       "test/store/*.test.ts",
@@ -37,7 +33,6 @@ export const parts: Readonly<Record<string, Part>> = {
     without: ["test/store/{lock,migrate,transient-errors}.test.ts"],
   },
   signature: {
-    title: "webhook signature",
     files: ["src/webhook/keys/*.ts", "src/webhook/ingest/delivery.ts"],
     tests: [...webhookTests, "test/fakturoid/events.test.ts"],
   },

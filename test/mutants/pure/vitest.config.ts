@@ -1,33 +1,19 @@
-import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
-import { instrument } from "./instrument.ts";
 import { partNamed } from "./parts.ts";
 
-const root = fileURLToPath(new URL("../../..", import.meta.url));
-const part = partNamed(process.env["MUTATED_PART"]);
-const { code } = instrument(part);
+const { tests, without = [] } = partNamed(process.env["MUTATED_PART"]);
 
 const config = defineConfig({
-  plugins: [
-    {
-      name: "mutants",
-      enforce: "pre",
-      transform: (_source, id) => code.get(path.relative(root, id)),
-    },
-  ],
   test: {
-    root,
-    include: [...part.tests],
-    exclude: ["node_modules/**", ...(part.without ?? [])],
+    root: fileURLToPath(new URL("../../..", import.meta.url)),
+    include: [...tests],
+    exclude: ["node_modules/**", ...without],
     setupFiles: ["test/support/fixed-seed.ts", "test/mutants/pure/quick-failure.ts"],
-    runner: "./test/mutants/pure/runner.ts",
-    pool: "forks",
     isolate: false,
-    fileParallelism: false,
-    // It would keep the mutants of one part for the tests of another.
-    fsModuleCache: false,
     testTimeout: 60_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 30_000 } },
   },
 });
 
