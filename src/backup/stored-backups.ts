@@ -15,7 +15,6 @@ export interface BackupFile extends ContentFacts {
   readonly file: string;
 }
 
-/** Names within a backup. */
 export const backupNames = {
   manifest: "manifest.json",
   mirror: "mirror.db",

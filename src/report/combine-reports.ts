@@ -156,7 +156,6 @@ function readSourceTables(db: Db) {
       columns: pragma<{ name: string; type: string; pk: number }>("table_info", name),
       /** Foreign keys: the column, and the table whose id it is. */
       keys: pragma<{ from: string; table: string }>("foreign_key_list", name),
-      /** Indexed columns. */
       indexes: indexed.map((column) => column.name).toSorted(),
     };
   });

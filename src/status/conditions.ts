@@ -15,7 +15,7 @@ export type NamedCondition = Omit<Condition, "raises">;
 const openingMs = 2 * minuteMs;
 
 /** What can be wrong with a company, by kind and subject, and what to do about it. */
-const remedies: Readonly<Record<string, string>> = {
+const remedies = {
   "failed secrets":
     "Set the variable or write the file that the config names. A file is used as soon as it is there; a variable needs a restart.",
   "failed writing": "Free some space on the disk, or close the program that holds the file. Nothing is lost.",
@@ -35,10 +35,12 @@ const remedies: Readonly<Record<string, string>> = {
   [`schema ${everySubject}`]:
     "Nothing is lost: new fields are kept, in columns of their own. A newer version may know them; it is told for a week.",
   "gap events": "`serve` makes a run that reads everything, by itself.",
-};
+} as const satisfies Readonly<Partial<Record<`${AlertKind} ${string}`, string>>>;
+
+type ConditionId = keyof typeof remedies;
 
 /** Those of which something is known while the mirror is closed, too. */
-const closedToo = new Set([
+const closedToo: ReadonlySet<string> = new Set<ConditionId>([
   "failed secrets",
   "failed reading",
   "failed after_run",
@@ -47,8 +49,8 @@ const closedToo = new Set([
 ]);
 
 export function remedyFor({ kind, subject }: Pick<NamedCondition, "kind" | "subject">): string {
-  const remedy = remedies[`${kind} ${subject}`] ?? remedies[`${kind} ${everySubject}`];
-  return remedy ?? "`fintoro-mirror status` says more.";
+  // Each condition of a company is made of an id.
+  return remedies[`${kind} ${kind === "schema" ? everySubject : subject}` as ConditionId];
 }
 
 /**
@@ -59,7 +61,7 @@ export function remedyFor({ kind, subject }: Pick<NamedCondition, "kind" | "subj
 export function conditionsOf(view: CompanyStatusView, nowMs: number): Condition[] {
   if (!view.open) return whileClosed(view, nowMs);
   return [
-    ...view.missingSecrets.map((problem) => wrong("failed", "secrets", `a secret is missing: ${problem}`)),
+    ...view.missingSecrets.map((problem) => wrong("failed secrets", `a secret is missing: ${problem}`)),
     ...receiverConditions(view),
     ...serviceConditions(view, nowMs),
     ...runConditions(view, nowMs),
@@ -85,14 +87,17 @@ export function isPartial({ kind, subject }: NamedCondition): boolean {
   );
 }
 
-function wrong(kind: AlertKind, subject: string, message: string, raises = true): Condition {
+function wrong(id: ConditionId, message: string, raises = true): Condition {
+  const condition = unsure(id, message);
+  const { kind, subject } = condition;
   // Receivers of changes that refuse, or are late: the mirror is as it should be.
   const blocks = ["failed", "stale", "refused"].includes(kind) && subject !== "notify";
-  return { kind, subject, message, raises, blocks };
+  return { ...condition, raises, blocks };
 }
 
 /** Nothing can be said of it now: an open incident stays as it is. */
-function unsure(kind: AlertKind, subject: string, message = ""): Condition {
+function unsure(id: ConditionId, message = ""): Condition {
+  const [kind, subject] = id.split(" ") as [AlertKind, string];
   return { kind, subject, message, raises: false, blocks: false };
 }
 
@@ -102,14 +107,13 @@ function whileClosed(view: CompanyStatusView, nowMs: number): Condition[] {
   const message = `the mirror's file is not open${why}: deliveries are refused with 503`;
   const isIncident = service.message !== null && nowMs - service.sinceMs > openingMs;
   return [
-    wrong("failed", "reading", message, isIncident),
-    ...missingSecrets.map((problem) => wrong("failed", "secrets", problem)),
+    wrong("failed reading", message, isIncident),
+    ...missingSecrets.map((problem) => wrong("failed secrets", problem)),
     ...receiverConditions(view),
     ...afterRunConditions(view),
-    ...Object.keys(remedies).flatMap((id) => {
-      const [kind, subject] = id.split(" ") as [AlertKind, string];
-      return closedToo.has(id) ? [] : [unsure(kind, subject, message)];
-    }),
+    ...(Object.keys(remedies) as ConditionId[]).flatMap((id) =>
+      closedToo.has(id) ? [] : [unsure(id, message)],
+    ),
   ];
 }
 
@@ -119,9 +123,9 @@ function receiverConditions({ writeProblem, receiver, deliveries }: CompanyStatu
   const isTaken = (deliveries["stored"] ?? 0) + (deliveries["known"] ?? 0) > 0;
   const text = `the mirror cannot be written: ${writeProblem ?? ""}`;
   return [
-    ...(writeProblem === null ? [] : [wrong("failed", "writing", text)]),
-    ...(refusing === null ? [] : [wrong("refused", "deliveries", refusingText(refusing))]),
-    ...(refusing === null && !isTaken ? [unsure("refused", "deliveries")] : []),
+    ...(writeProblem === null ? [] : [wrong("failed writing", text)]),
+    ...(refusing === null ? [] : [wrong("refused deliveries", refusingText(refusing))]),
+    ...(refusing === null && !isTaken ? [unsure("refused deliveries")] : []),
   ];
 }
 
@@ -134,14 +138,14 @@ const impediments: Partial<Record<CompanyStatusView["service"]["state"], string>
 function serviceConditions(view: CompanyStatusView, nowMs: number): Condition[] {
   const { state, sinceMs, message } = view.service;
   // Without its token nothing is asked of the service: the missing secret is what is wrong.
-  if (view.missingSecrets.includes(message ?? "")) return [unsure("failed", "reading")];
+  if (view.missingSecrets.includes(message ?? "")) return [unsure("failed reading")];
   const impediment = impediments[state];
-  if (impediment !== undefined) return [wrong("failed", "reading", impediment)];
+  if (impediment !== undefined) return [wrong("failed reading", impediment)];
   if (state === "working") return [];
   const lastedMs = nowMs - sinceMs;
   const isOutage = lastedMs > view.limits.outageLimitMs;
   const text = `the service has not been reached for ${formatDuration(lastedMs)}`;
-  return [{ ...wrong("failed", "reading", text, isOutage), blocks: isOutage }];
+  return [{ ...wrong("failed reading", text, isOutage), blocks: isOutage }];
 }
 
 /** Outcomes of runs that somebody ended, or a limit: the next run goes on. */
@@ -157,10 +161,10 @@ function runConditions(view: CompanyStatusView, nowMs: number): Condition[] {
   const why = lastRun?.message ? `: ${lastRun.message}` : "";
   const text = `the last run did not finish: ${lastRun?.outcome ?? ""}${why}`;
   const raises = isCutOff && run === null && !endedEarly.has(lastRun.outcome);
-  const cutOff = isCutOff ? [{ ...wrong("failed", "reading", text, raises), blocks: run === null }] : [];
+  const cutOff = isCutOff ? [{ ...wrong("failed reading", text, raises), blocks: run === null }] : [];
   if (wholeRunMs !== null) return [...cutOff, ...listConditions(view, nowMs)];
   const since = run ? `: the first run has lasted for ${formatDuration(nowMs - run.startedMs)}` : "";
-  const unread = wrong("stale", "lists", `not everything was read yet${since}`, false);
+  const unread = wrong("stale lists", `not everything was read yet${since}`, false);
   return [unread, ...cutOff.map((one) => ({ ...one, blocks: false }))];
 }
 
@@ -178,8 +182,8 @@ function listConditions(view: CompanyStatusView, nowMs: number): Condition[] {
   const age = formatDuration(view.limits.freshForMs);
   const old = `read whole longer than ${age} ago, or by a clock that was ahead: ${stale.join(", ")}`;
   return [
-    ...(never.length > 0 ? [wrong("stale", "lists", `never read whole: ${never.join(", ")}`, false)] : []),
-    ...(stale.length > 0 ? [wrong("stale", "lists", old)] : []),
+    ...(never.length > 0 ? [wrong("stale lists", `never read whole: ${never.join(", ")}`, false)] : []),
+    ...(stale.length > 0 ? [wrong("stale lists", old)] : []),
   ];
 }
 
@@ -192,7 +196,7 @@ function eventConditions(view: CompanyStatusView, nowMs: number): Condition[] {
   const waitedMs = oldestWaitingMs(view, nowMs);
   if (waitedMs <= view.limits.outageLimitMs) return [];
   const text = `${view.events.waiting} events wait, the oldest for ${formatDuration(waitedMs)}`;
-  return [wrong("stale", "events", text)];
+  return [wrong("stale events", text)];
 }
 
 function behindConditions({ receivers }: CompanyStatusView, nowMs: number): Condition[] {
@@ -201,7 +205,7 @@ function behindConditions({ receivers }: CompanyStatusView, nowMs: number): Cond
     if (waitedMs <= hourMs && position?.refuses !== true) return [];
     const why = position?.error ? `: ${position.error}` : "";
     const text = `changes wait for ${receiver}, the oldest for ${formatDuration(waitedMs)}${why}`;
-    return [wrong("stale", "notify", text)];
+    return [wrong("stale notify", text)];
   });
 }
 
@@ -219,10 +223,10 @@ function afterRunConditions({ afterRun, limits: { freshForMs } }: CompanyStatusV
   const age = formatDuration(freshForMs);
   const text = `last made longer than ${age} ago, or by a clock that was ahead: ${old.join(", ")}`;
   return [
-    ...causes.map((cause) => wrong("failed", "after_run", cause)),
+    ...causes.map((cause) => wrong("failed after_run", cause)),
     // A failure that another process has seen lasts until this one has made something.
-    ...(problem === undefined && steps.length > 0 ? [unsure("failed", "after_run")] : []),
-    ...(old.length > 0 ? [wrong("stale", "after_run", text)] : []),
+    ...(problem === undefined && steps.length > 0 ? [unsure("failed after_run")] : []),
+    ...(old.length > 0 ? [wrong("stale after_run", text)] : []),
   ];
 }
 
@@ -242,11 +246,11 @@ function wholenessConditions({ wholeness, queue, run, wholeRunMs }: CompanyStatu
   const lost =
     "events may have been lost while no deliveries were received: the next run that reads everything finds them";
   return [
-    ...partial.map((text) => wrong("partial", "records", text)),
-    ...held.map(({ resource, message }) => wrong("held", "deletions", `${resource}: ${message}`)),
-    ...(mayHaveLostEvents && wholeRunMs !== null ? [wrong("gap", "events", lost)] : []),
+    ...partial.map((text) => wrong("partial records", text)),
+    ...held.map(({ resource, message }) => wrong("held deletions", `${resource}: ${message}`)),
+    ...(mayHaveLostEvents && wholeRunMs !== null ? [wrong("gap events", lost)] : []),
     // It asks again for what was set aside or held, and may find the same.
-    ...(run ? [unsure("partial", "records"), unsure("held", "deletions")] : []),
+    ...(run ? [unsure("partial records"), unsure("held deletions")] : []),
   ];
 }
 
@@ -266,8 +270,11 @@ function driftConditions(
   const recent = schemaChanges.filter(({ at }) => elapsedSince(Date.parse(at), nowMs) < namedForMs);
   const days = [...Map.groupBy(recent, ({ at }) => at.slice(0, 10))];
   return [
-    ...problems.map((text) => wrong("subscription", "deliveries", text)),
-    ...days.map(([day, changes]) => wrong("schema", day, schemaText(day, changes), !isReading)),
+    ...problems.map((text) => wrong("subscription deliveries", text)),
+    ...days.map(([day, changes]) => ({
+      ...wrong(`schema ${everySubject}`, schemaText(day, changes), !isReading),
+      subject: day,
+    })),
   ];
 }
 
@@ -290,5 +297,6 @@ export const lowSpaceBytes = 1_000_000_000;
 export function spaceConditions(freeBytes: number): Condition[] {
   if (freeBytes >= lowSpaceBytes * 1.5) return [];
   const message = `${formatSize(freeBytes)} free on the disk of data_dir`;
-  return [wrong("disk_low", "data_dir", message, freeBytes < lowSpaceBytes)];
+  const condition = { kind: "disk_low", subject: "data_dir", message, blocks: false } as const;
+  return [{ ...condition, raises: freeBytes < lowSpaceBytes }];
 }

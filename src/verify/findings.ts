@@ -149,7 +149,6 @@ function proofOf(findings: VerifyFindings) {
     by,
     match,
     differences: differenceCount(findings),
-    /** What could not be compared. */
     uncompared: uncompared.length,
     records_compared,
     details_compared,

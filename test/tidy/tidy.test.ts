@@ -21,6 +21,7 @@ import {
 import { sizeOf, type Size } from "./size.ts";
 import { documented, speaksPlainly } from "./vocabulary.ts";
 import { cleanText, wellNamed } from "./code-rules.ts";
+import { load } from "../support/connector/config.ts";
 import { projectText, readProject, type Complaints, type Source } from "./read-source.ts";
 
 const sources = readProject(["src", "connectors", "test", "bin"]);
@@ -111,6 +112,22 @@ describe("settings", () => {
     const files = [...names].map(([, name]) => `test/${name}.test.ts`);
     expect(files).toContain("test/crash/points.test.ts");
     expect(files.filter((file) => !present.has(file))).toEqual([]);
+  });
+
+  test("no key of the config is there that nothing obeys", () => {
+    const { config } = load(`companies: { acme: { token: "\${env:TOKEN}", webhook: {} } }
+exports: [{ format: csv, out: out }]
+alerts: [{ when: [failed], command: mail }]
+notify: [{ url: "https://x.example", secret: "whsec_${"a".repeat(32)}" }]
+fleet: { postgres: "postgres://host/fleet", snapshots: snapshots }`);
+    const keys = new Set<string>();
+    JSON.stringify(config, (key, value: unknown) => (keys.add(key), value));
+    // These are obeyed where the config is read: what remains are its resources.
+    const others = [...keys].filter((key) => /^[a-z]/i.test(key) && !["include", "exclude"].includes(key));
+    const code = product.filter((source) => !source.path.startsWith("src/config/")).map((one) => one.code);
+    const isRead = (key: string) => new RegExp(`[.{,]\\s*${key}\\b`).test(code.join("\n"));
+    expect(others.length).toBeGreaterThan(80);
+    expect(others.filter((key) => !isRead(key))).toEqual([]);
   });
 
   test("the linter's bar stays where it is", () => {

@@ -1,7 +1,6 @@
 import { defineResource } from "../../../src/connector/resource.ts";
 import type { QuickPlan, RecordFiles, Resource } from "../../../src/connector/resource.ts";
 
-/** What a resource has besides its names. */
 type Details = Pick<Resource, "record"> & Partial<Omit<Resource, "name" | "title" | "list" | "record">>;
 
 const listPath = (name: string) => `/${name.replaceAll("_", "-")}`;

@@ -44,7 +44,6 @@ export interface ExportParts {
   readonly signal?: AbortSignal;
 }
 
-/** Who watches an export. */
 export interface ExportWatch {
   /** With the rows of this table written so far, the finished tables, and all. */
   readonly onProgress?: (table: string, rows: number, done: number, of: number) => void;

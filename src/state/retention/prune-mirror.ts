@@ -94,7 +94,6 @@ async function giveBack({ db, clock, signal }: PruneParts): Promise<number> {
 
 /** What is old, by the times that rows carry. Times are ISO. */
 interface AgeLimit {
-  /** Rows of before this time are old. */
   readonly until: string;
   /** Rows of after this time were written by a clock that was ahead: nobody knows how old they are. */
   readonly now: string;

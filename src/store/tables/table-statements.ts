@@ -19,9 +19,7 @@ const updateFence = (set: string) => (plan: TablePlan) => `UPDATE ${ofFence(plan
 const between = "WHERE id BETWEEN ? AND ?";
 
 const texts = {
-  /** Parameters: id, the data columns, `_deleted_at`, `_synced_at`, `_detail_at`. */
   upsertRow: (plan) => upsertSql(plan.table, [...names(plan), "_deleted_at", "_synced_at", "_detail_at"]),
-  /** The data columns, `_deleted_at`, `_detail_at` and id. */
   selectRows: (plan) =>
     `SELECT ${listed([...names(plan), "_deleted_at", "_detail_at", "id"])} FROM ${ofRows(plan)} ${between}`,
   removeRow: (plan) => `DELETE FROM ${ofRows(plan)} WHERE id = ?`,
