@@ -110,10 +110,14 @@ describeWithPostgres("the files of a company of the fleet", () => {
   test("keep no other company from its place", async () => {
     const fleet = await aWorkedFleet({ records: 1, companies: 2 });
     const fetched: string[] = [];
-    await startNode(fleet, "one", {
+    let most = 0;
+    const { node } = await startNode(fleet, "one", {
       capacity: 1,
       publish: {
         files: async ({ company: { name }, files }) => {
+          // What was released takes no place, also while its jobs are given back.
+          const owned = node.assignments.all().filter(({ lease }) => !lease.lost.aborted);
+          most = Math.max(most, owned.length);
           if (fetched.at(-1) !== name) fetched.push(name);
           await pause(50);
           const step = { outcome: "written", error: null, seq: null } as const;
@@ -127,5 +131,6 @@ describeWithPostgres("the files of a company of the fleet", () => {
       await fleet.add(name, { ...little, resources, files: { pdf: "on" } }, index);
     const turns = () => `turns: ${fetched.join()}`;
     await eventually(() => fetched.length >= 4, turns);
+    expect(most).toBe(1);
   });
 });

@@ -75,22 +75,6 @@ describeWithPostgres("a node", () => {
     await eventually(() => node.node.assignments.counts.claims.removed > 0, "a claim that was refused");
   });
 
-  test("holds as many companies as it may, and gives the place of one without work to the next", async () => {
-    const fleet = await aWorkedFleet({ records: 1, companies: 3 });
-    const names = ["acme", "beta", "gamma"];
-    for (const [index, name] of names.entries()) await fleet.add(name, little, index);
-    const node = await startNode(fleet, "one", { capacity: 1, times: { idleMs: 600_000 } });
-    let most = 0;
-    const isDone = async () => {
-      // What was released takes no place, also while its jobs are given back.
-      const owned = node.node.assignments.all().filter(({ lease }) => !lease.lost.aborted);
-      most = Math.max(most, owned.length);
-      return (await Promise.all(names.map((name) => fleet.tables.snapshots.current(name)))).every(Boolean);
-    };
-    await eventually(isDone, "a snapshot of each company");
-    expect(most).toBe(1);
-  });
-
   test("that is drained releases everything and takes nothing more; another one goes on where it was", async () => {
     const fleet = await aWorkedFleet({ records: 1 });
     const { proxy } = fleet.company;
