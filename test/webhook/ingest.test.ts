@@ -154,16 +154,3 @@ test("I1 a transaction that fails leaves neither events nor work nor changes", a
   expect(take(shop, ...bodies).map(({ outcome }) => outcome)).toEqual(["stored", "stored", "stored"]);
   expect(allChanges(shop.mirror)).toHaveLength(1);
 });
-
-function fail(): void {
-  throw new Error("no position");
-}
-
-test("I1 what another process received is not stored where what belongs to it cannot be, and is no duplicate afterwards", async () => {
-  const { ingest, count } = await openIngest();
-  const events = [{ delivery: deliveryOf(about(1)), receivedAtMs: 1_000 }];
-  expect(() => ingest.storeReceived(events, nowMs, fail)).toThrow("no position");
-  expect([count("_inbox"), count("_work")]).toEqual([0, 0]);
-  expect(ingest.storeReceived(events, nowMs)).toMatchObject([{ outcome: "stored" }]);
-  expect(ingest.storeReceived(events, nowMs)).toMatchObject([{ outcome: "duplicate" }]);
-});
