@@ -65,14 +65,6 @@ describe("an event is stored together with what it leads to", () => {
     take(shop, about(1), about(1, "people.deleted"), about(1));
     expect(work(shop)).toMatchObject([{ kind: "confirm", target: "id:1" }]);
   });
-
-  test("an event makes a dead letter ready again", async ({ shop }) => {
-    take(shop, about(17));
-    shop.mirror.db.exec("UPDATE _work SET state = 'dead', error = 'boom', attempts = 5");
-    expect(inbox(shop)).toMatchObject([{ work: { state: "dead", error: "boom", attempts: 5 } }]);
-    take(shop, about(17));
-    expect(work(shop)).toMatchObject([{ state: "ready" }]);
-  });
 });
 
 describe("I7: a duplicate changes nothing", () => {
