@@ -117,15 +117,6 @@ describe("I12: what leads to no read is kept, and reported", () => {
     expect(rows(shop.mirror, "SELECT body FROM _inbox")).toEqual([{ body: text }]);
   });
 
-  test("a body that is no event is unreadable, byte for byte", async ({ shop }) => {
-    const bytes = Buffer.from([0x7b, 0xff, 0x00, 0x7d]);
-    const results = take(shop, "<html>", bytes);
-    for (const all of [results, inbox(shop)])
-      expect(all.map(({ state }) => state)).toEqual(["unreadable", "unreadable"]);
-    const bodies = rows(shop.mirror, "SELECT body FROM _inbox ORDER BY rowid");
-    expect(bodies).toEqual([{ body: "<html>" }, { body: bytes }]);
-  });
-
   test("an event of a table that is not mirrored is excluded, and nobody reads it", async () => {
     const shop = await openIngest({ selected: ["orders"] });
     take(shop, about(1), about(2, "orders.updated", "order"));
