@@ -159,8 +159,6 @@ describe("slots of a nightly pattern", () => {
   });
 });
 
-const at = (text: string) => Date.parse(text);
-
 test.each([
   ["every night", "15 2 * * *", "2026-11-18T12:00:00Z", 26],
   ["every ten minutes", "*/10 * * * *", "2026-11-18T12:00:00Z", 26],
@@ -168,10 +166,8 @@ test.each([
   ["on Monday, while its run is made", "0 2 * * 1-5", "2026-11-23T03:00:00Z", 74],
   ["on Tuesday", "0 2 * * 1-5", "2026-11-24T12:00:00Z", 26],
   ["once a week", "0 2 * * 0", "2026-11-25T12:00:00Z", 170],
+  ["by cron, as if it were every night", null, "2026-11-25T12:00:00Z", 26],
 ])("what was read stays current until the next run had its time: %s", (_, pattern, now, hours) => {
-  expect(freshForMs(parseCronSchedule(pattern, "UTC"), at(now))).toBe(hours * hourMs);
-});
-
-test("without a schedule of its own a day and two hours count, as for a nightly run by cron", () => {
-  expect(freshForMs(null, at("2026-11-25T12:00:00Z"))).toBe(26 * hourMs);
+  const schedule = pattern === null ? null : parseCronSchedule(pattern, "UTC");
+  expect(freshForMs(schedule, Date.parse(now))).toBe(hours * hourMs);
 });
