@@ -75,23 +75,20 @@ function aNode() {
 }
 
 describe("an ownership", () => {
-  test("is held as long as it is renewed, all companies of the node in one statement", async () => {
-    const { owners, pass, claim } = aNode();
+  test("is held as long as it is renewed, all companies of the node in one statement; ends alone when Postgres names another owner, and is not released then", async () => {
+    const { owners, keeper, pass, claim } = aNode();
     const [acme, beta] = [await claim("acme"), await claim("beta")];
     await pass(60_000);
     expect([acme.isHeld(), beta.isHeld()]).toEqual([true, true]);
     expect(owners.renewals.at(-1)).toEqual(["acme", "beta"]);
     const sent = owners.renewals.filter((companies) => companies.length > 0).length;
     expect(sent).toBeLessThanOrEqual(60_000 / renewEveryMs + 1);
-  });
-
-  test("ends alone when Postgres names another owner", async () => {
-    const { owners, pass, claim } = aNode();
-    const [acme, beta] = [await claim("acme"), await claim("beta")];
     owners.takenOver.add("acme");
     await pass(renewEveryMs + 100);
     expect([acme.isHeld(), beta.isHeld()]).toEqual([false, true]);
     expect(() => acme.assertHeld()).toThrow("Postgres names another owner");
+    await keeper.release(acme);
+    expect(owners.released).toEqual([]);
   });
 
   test("ends in its time with Postgres away, although nobody asks, and the company can be claimed again", async () => {
@@ -163,34 +160,19 @@ describe("an ownership", () => {
     expect([beta.isHeld(), gamma.isHeld()]).toEqual([false, false]);
   });
 
-  test("ends here before it is released in Postgres", async () => {
-    const { owners, keeper, claim, time } = aNode();
-    const acme = await claim("acme");
-    const released = keeper.release(acme);
-    expect([acme.isHeld(), owners.released]).toEqual([false, []]);
-    await time.until(released, 1_000);
-    expect(owners.released).toEqual(["acme"]);
-  });
-
-  test("is released with the time of its last request; where it sent none, that of the owner before", async () => {
+  test("ends here before it is released in Postgres, with the time of its last request; where it sent none, that of the owner before", async () => {
     const { owners, keeper, claim, time, pass } = aNode();
     const acme = await claim("acme");
     await pass(1_000);
-    await time.until(keeper.release(acme), 1_000);
-    expect(owners.quietMs).toBe(16_000);
+    const released = keeper.release(acme);
+    expect([acme.isHeld(), owners.released]).toEqual([false, []]);
+    await time.until(released, 1_000);
+    expect([owners.released, owners.quietMs]).toEqual([["acme"], 16_000]);
     const again = await claim("acme");
     await pass(2_000);
     again.noteRequest();
     await pass(3_000);
     await time.until(keeper.release(again), 1_000);
     expect(owners.quietMs).toBe(3_000);
-  });
-
-  test("that ended otherwise is not released: it may be another's by now", async () => {
-    const { owners, keeper, claim } = aNode();
-    const acme = await claim("acme");
-    acme.end("another owner");
-    await keeper.release(acme);
-    expect(owners.released).toEqual([]);
   });
 });
