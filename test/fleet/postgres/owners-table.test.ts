@@ -105,6 +105,7 @@ describeWithPostgres("a renewal", () => {
 });
 
 describeWithPostgres("an owner whose ownership ended", () => {
+  // Fault: fleet | a node publishes reports after another one has taken over its company | what an owner writes whose ownership ended | nothing is begun, so no file is stored, and no row changes
   test.for(["it expired", "another node took over", "it was released"])(
     "%s: can publish nothing, and release nothing",
     async (how, { fleet }) => {

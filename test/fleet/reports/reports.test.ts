@@ -171,20 +171,6 @@ describeWithPostgres("after a run", () => {
 });
 
 describeWithPostgres("only the owner", () => {
-  // Fault: fleet | a node publishes reports after another one has taken over its company | ownership expired in Postgres, still believed on the node | no file and no row changes
-  test("says what counts: one of an older epoch changes nothing", async ({ lake, owner: stale }) => {
-    const [one, other] = [await aCompany(1), await aCompany(2)];
-    await lake.publish(stale, one.files);
-    await lake.expire("acme");
-    await lake.publish(leaseOf(await lake.owned("acme", "node-2")), other.files);
-    const [before, stored] = [await countingIn(lake), await storedIn(lake)];
-    put(one.mirror, "people", { id: 9, name: "late", email: null, score: 1 });
-    await one.make();
-    expect(await rejectionOf(lake.publish(stale, one.files))).toMatchObject({ kind: "locked" });
-    expect(await countingIn(lake)).toEqual(before);
-    expect(await storedIn(lake)).toEqual(stored);
-  });
-
   // Fault: fleet | a node is lost while it publishes reports | after the first of several files, and after the pointer | what counted still counts in Postgres; the next owner stores files under names of its own and writes the pointer, and what the lost one left goes after a day
   test.for([reportKeyOf("2-2"), pointerKey])(
     "is followed by one that takes back what a lost owner has stored: lost after %s",
