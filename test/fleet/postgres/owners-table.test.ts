@@ -203,22 +203,6 @@ describeWithPostgres("two companies of one account", () => {
     }
   });
 
-  test("are never owned at once, when one is claimed while the other learns it", async ({ fleet }) => {
-    await fleet.add("acme", "branch");
-    for (let round = 0; round < 8; round++) {
-      await fleet.set("companies", "account = CASE name WHEN 'branch' THEN 'account-1' END");
-      const owner = await fleet.owned("acme", "node-1");
-      const [other, claim] = await Promise.all([
-        fleet.companies.setAccount(owner, "account-1"),
-        fleet.owners.claim("branch", "node-2", ttlMs),
-      ]);
-      // Whoever came first: either the account is noted and the claim refused, or the owner is sent away.
-      if (other.rival === null) expect(claim).toEqual({ refused: "account" });
-      else expect(claim).toHaveProperty("epoch");
-      for (const company of await liveOwners(fleet)) await fleet.expire(company);
-    }
-  });
-
   test("a claim that has read its company's account keeps it from being learned", async ({ fleet }) => {
     const branch = await fleet.owned("branch", "node-1");
     await fleet.companies.setAccount(branch, "account-1");
