@@ -167,10 +167,16 @@ describeWithPostgres("fleet remove", () => {
     expect((await one.run("remove beta")).stdout).toMatch(/^beta: removed\n {2}stays: s3:/);
   });
 
-  test("has Postgres forget at once what was removed, or is, and waits until nobody has it", async () => {
+  test("has Postgres forget at once what was removed, or is, and waits until nobody has it, or it is interrupted", async () => {
     const one = await operatorOfBoth();
     await one.run("remove beta");
     await one.owners.claim("acme", "worker-7", 600_000);
+    const interrupted = one.begin("remove acme --forget");
+    const waiting = interrupted.run();
+    await eventually(() => interrupted.written.stderr.includes("waiting"), "a company that is waited for");
+    interrupted.signals.emit("SIGINT");
+    const why = expect.stringContaining("acme was removed, and is not forgotten") as string;
+    expect(await waiting).toMatchObject({ code: 130, stderr: why });
     const { written, run } = one.begin("remove acme beta --forget");
     const ended = run();
     await eventually(() => written.stderr.includes("waiting"), "a company that is waited for");
@@ -180,22 +186,10 @@ describeWithPostgres("fleet remove", () => {
     expect(jsonLines(stderr)).toMatchObject([{ msg: "waiting until worker-7 has released it" }]);
     expect(await one.json("list")).toMatchObject({ companies: {}, removed: {} });
   });
-
-  test("waits no longer for its release once it is interrupted", async () => {
-    const one = await operatorOfBoth();
-    await one.owners.claim("acme", "worker-7", 60_000);
-    const { signals, run } = one.begin("remove acme --forget");
-    const ended = run();
-    await eventually(async () => (await rowsOf(one)).some(({ removed }) => removed), "it is removed");
-    signals.emit("SIGINT");
-    const { code, stderr } = await ended;
-    expect(code).toBe(130);
-    expect(stderr).toContain("acme was removed, and is not forgotten");
-  });
 });
 
 describeWithPostgres("fleet list", () => {
-  test("shows every company with the node that has it, and its config without a secret", async () => {
+  test("shows every company with the node that has it, and its config without a secret; and companies that left and can come back as they were", async () => {
     const one = await operatorOfBoth();
     await one.owners.claim("acme", "worker-7", 60_000);
     const { stdout } = await one.run("list");
@@ -205,10 +199,6 @@ describeWithPostgres("fleet list", () => {
     expect((await one.run("list")).stdout).toContain("acme  idle; ");
     const acme = { node: null, epoch: 1, config: { companies: { acme: { token: "${env:ACME}" } } } };
     expect(await one.json("list --company acme")).toMatchObject({ companies: { acme } });
-  });
-
-  test("names companies that left and can come back as they were", async () => {
-    const one = await operatorOfBoth();
     await one.run("remove beta");
     const line = /\nbeta: removed; comes back as it was if it is added until \d{4}-/;
     expect((await one.run("list")).stdout).toMatch(line);
