@@ -114,17 +114,13 @@ describe("an endpoint", () => {
     ["http://hooks.example.com/", "is not https://"],
     ["ftp://hooks.example.com/", "is not https://"],
     ["https://me@hooks.example.com/", "a user name or password"],
-    ["https://me:word@hooks.example.com/", "a user name or password"],
+    ["https://me:hunter2@hooks.example.com/", "a user name or password"],
     ["https://printer.local/", "printer.local is not a public address"],
     ["https://inside.example.com/", "inside.example.com (10.1.2.3) is not a public address"],
     ...hidden.split(" ").map((host): [string, string] => [`https://${host}/`, "is not a public address"]),
-  ])("%s is refused before the service is asked", async (url, what) => {
+  ])("%s is refused before the service is asked, and no password is shown", async (url, what) => {
     const fault = await judged(url);
     expect(fault).toMatchObject({ what: expect.stringContaining(what), certain: true });
-  });
-
-  test("with a name or password never shows it", async () => {
-    const fault = await judged("https://me:hunter2@hooks.example.com/");
     expect(JSON.stringify(fault)).not.toContain("hunter2");
   });
 
