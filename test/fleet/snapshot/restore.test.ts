@@ -4,9 +4,6 @@ import path from "node:path";
 import { zstdCompressSync } from "node:zlib";
 import { expect, test } from "vitest";
 import type { SnapshotPointer } from "../../../src/fleet/postgres/tables/snapshots-table.ts";
-import { systemClock } from "../../../src/base/clock.ts";
-import { silentLog } from "../../../src/base/logger.ts";
-import { MirrorSnapshots } from "../../../src/fleet/snapshot/mirror-snapshots.ts";
 import { manifestKey, mirrorKey } from "../../../src/fleet/snapshot/stored-snapshots.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
 import { openDatabase } from "../../../src/store/database.ts";
@@ -131,15 +128,13 @@ describeWithPostgres("nothing on the node is touched", () => {
   test.each(["{", "null"])(
     "where %s stands beside the newest snapshot, once Postgres was set back",
     async (text) => {
-      const { postgres, store, snapshots, fileOf } = await aPublished();
+      const { postgres, snapshots, fileOf, other } = await aPublished();
       const pointer = await snapshots.current("acme");
       if (!pointer) throw new Error("nothing is published");
       await postgres.query("DELETE FROM fintoro_mirror.snapshots");
       writeFileSync(fileOf(manifestKey(pointer)), text);
-      const parts = { store, snapshots, clock: systemClock, log: silentLog, version: "1.2.3" };
       const timeline = { number: 2, id: "", beats: 1, startedMs: 0, setBackToMs: null };
-      const { signal } = new AbortController();
-      const error = await rejectionOf(new MirrorSnapshots(parts).current("acme", timeline, signal));
+      const error = await rejectionOf(other.current(timeline));
       const message = expect.stringContaining("lost or damaged: acme/e1/") as string;
       expect(error).toMatchObject({ kind: "database", message });
     },

@@ -3,6 +3,7 @@ import { Lease, readSentAt } from "../../../src/fleet/ownership/ownership.ts";
 import type { Postgres } from "../../../src/fleet/postgres/connection.ts";
 import type { Owner } from "../../../src/fleet/postgres/tables/owners-table.ts";
 import { SnapshotsTable, type SnapshotPointer } from "../../../src/fleet/postgres/tables/snapshots-table.ts";
+import type { Timeline } from "../../../src/fleet/postgres/tables/timeline-table.ts";
 import { MirrorSnapshots } from "../../../src/fleet/snapshot/mirror-snapshots.ts";
 import { aFileStore, type StoreKind, type TestStore } from "../file-store.ts";
 import { openHasty } from "../mirror/mirror.ts";
@@ -66,6 +67,8 @@ function aNode(name: string, postgres: Postgres, fleet: Fleet, { store }: TestSt
       const { scope: published, requests, signal } = { ...usual, ...more };
       return new MirrorSnapshots({ ...parts, ...more }).publish(ownership, published, requests, signal);
     },
+    /** The snapshot that a claim begins with. */
+    current: (timeline: Timeline) => new MirrorSnapshots(parts).current("acme", timeline, aborts.signal),
     restore: async ({ pointer, signal = aborts.signal }: RestoreOptions = {}) => {
       const published = pointer ?? (await snapshots.current("acme"));
       if (!published) throw new Error("nothing is published");
