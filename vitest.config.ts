@@ -39,7 +39,6 @@ const long = [
   "fleet/processes/files",
   "crash/small-disk",
   "crash/owner",
-  "crash/stop-scrub",
   "files/memory",
   "docs/blocks",
   "e2e/serve/clients",

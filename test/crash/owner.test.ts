@@ -2,13 +2,14 @@ import { existsSync, rmSync } from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
+import { dayMs } from "../../src/base/clock.ts";
 import { lockHolder, takeWriterLock } from "../../src/store/writer-lock.ts";
-import { aCompany, type Company } from "../support/company/company.ts";
+import { aCompany, aMirroredCompany, type Company } from "../support/company/company.ts";
 import { dump, look } from "../support/truth/compare.ts";
 import { runCommand } from "../support/program/cli.ts";
 import { count, expectEqual, expectReplayable } from "../support/truth/equal.ts";
 import { localDamage } from "../support/mirror/local-check.ts";
-import { outcomeIn, serve, serveHere, writeServeConfig } from "../support/program/serve.ts";
+import { outcomeIn, serve, serveHere, startIn, writeServeConfig } from "../support/program/serve.ts";
 import { deliver, eventOf } from "../support/program/deliveries.ts";
 import { eventually } from "../support/eventually.ts";
 import { heldSync, receiving } from "./processes.ts";
@@ -133,4 +134,34 @@ test("the lock file of a serve without work is missed within seconds when it is 
   await daemon.until("being written by process");
   other.release();
   await untilTaken("when it is free");
+});
+
+const readLately = ({ file }: Company) =>
+  count(file, "SELECT count(*) FROM _fence_invoices WHERE read_at > ?", Date.now() - dayMs);
+
+const detailsAsked = ({ proxy }: Company, from: number) =>
+  proxy.asked.slice(from).filter(({ path: asked }) => /\/\d+$/.test(asked)).length;
+
+// Fault: process | SIGTERM in the middle of a scrub | a process of `serve` | it ends with 0 at once; what was read is kept
+test("serve ends with 0 in the middle of a scrub, loses nothing, and the sync beside it goes on", async () => {
+  const company = await aMirroredCompany({ records: 40 }, { startAtMs: Date.now() - 2 * dayMs });
+  writeServeConfig(company, "schedule: { publish: off, sync: off }");
+  const from = company.proxy.asked.length;
+  const held = Promise.withResolvers<void>();
+  company.proxy.obstruct(async (_asked, passOn) => {
+    if (detailsAsked(company, from) > 20) await held.promise;
+    return passOn();
+  });
+  const daemon = await serve(company);
+  const beside = startIn(company, ["sync", "--json"]);
+  await eventually(() => detailsAsked(company, from) > 20 && readLately(company) > 0, "some of the scrub");
+  const ending = daemon.end("SIGTERM");
+  held.resolve();
+  expect((await ending).code).toBe(0);
+  const askedBefore = detailsAsked(company, from);
+  expect(readLately(company)).toBeGreaterThan(0);
+  await eventually(() => beside.exitCode !== null, "the end of the sync");
+  expect(beside.exitCode).toBe(0);
+  expect(detailsAsked(company, from)).toBeGreaterThan(askedBefore);
+  expectEqual(company);
 });
