@@ -15,7 +15,6 @@ async function anEngine(isWorker = false) {
     return engine;
   };
   const engine = await join(isWorker);
-  /** Takes all jobs of a kind. */
   const taken = async (kind: JobKind) => {
     const jobs = await engine.fetch(kind, 5_000);
     for (const job of jobs) await engine.complete(job);

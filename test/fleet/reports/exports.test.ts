@@ -41,7 +41,6 @@ async function aNode(...entries: readonly object[]) {
       }
     },
     send: (owner = ownerIn(1)) => sendExports(company, owner, null, surroundings),
-    /** What is recorded. */
     steps: () => Object.entries(readSteps(afterRun)).map(([step, { outcome }]) => [step, outcome] as const),
   };
 }

@@ -30,7 +30,6 @@ async function aPublished(kind: StoreKind = "folder") {
   rename(mirror, "published");
   const pointer = await one.make(ownership);
   if (!pointer) throw new Error("nothing was published");
-  /** The file of the published snapshot. */
   const stored = fleet.fileOf(mirrorKey(pointer));
   return { ...fleet, one, other, mirror, stored };
 }

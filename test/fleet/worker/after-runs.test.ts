@@ -90,7 +90,6 @@ async function anExportedFleet() {
   const place = tempFolder();
   const entry = { format: "csv", out: place, after: "sync", tables: ["clients"] };
   await fleet.add("acme", { ...little, schedule: { publish: "off" }, exports: [entry] });
-  /** Waits until a node has released the company so many times. */
   const untilReleased = async ({ said }: Pick<Awaited<ReturnType<typeof startNode>>, "said">, times = 1) => {
     const begun = () => said("acme").filter((one) => one === releasing).length;
     await eventually(() => begun() === times, "the begin of a release");

@@ -246,7 +246,6 @@ const oddAnswers: readonly ((reply: ServiceReply) => Partial<ServiceReply>)[] = 
   () => ({ body: '{"data":{"id":1}}' }),
 ];
 
-/** Another origin, to which answers lead. */
 const elsewhere = "https://elsewhere.example";
 
 /** Errors that repeat the token, redirects to another origin, answers without a request id. */

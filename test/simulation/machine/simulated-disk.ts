@@ -17,7 +17,6 @@ import { declaration } from "./simulated-declaration.ts";
 
 /** The files of one company, in a folder in memory. A crash moves on to another folder, so that who died writes into the old one. */
 export class SimulatedDisk {
-  /** Of another name in each simulation. */
   readonly root: string;
   private generation = 0;
 

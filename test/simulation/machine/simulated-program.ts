@@ -30,7 +30,6 @@ export const webhookSecret = "whsec_of_the_simulation_0123456789";
 
 export interface ProgramOptions extends Pick<Scenario, "mostUnfiled" | "parentsPerRun"> {
   readonly activity: Exclude<Activity, { kind: "down" }>;
-  /** How long `serve` serves. */
   readonly durationMs: number;
   readonly seed: number;
   /** Is the mirror given to the token's company, whatever it is? */
