@@ -106,8 +106,6 @@ describe("commands of other processes", () => {
   test("what cannot be done says why", async () => {
     const { ask } = await startDaemon();
     await expect(ask("prune", {})).rejects.toThrow("the disk is full");
-    const unknown = ask("sync", { resources: ["no_such_table"], untilMs: null });
-    await expect(unknown).rejects.toThrow("tables that this daemon does not know");
   });
 
   test("a run that the daemon refuses is refused: it is not asked for again", async () => {
@@ -121,8 +119,8 @@ describe("commands of other processes", () => {
     const request = requestOf({ resources: [{ ...resourceOf("people"), name: "no_such_table" }] });
     const asked = { scope, request, untilMs: null, startedAt: "2026-11-20T09:00:00.000Z" };
     const hooks = { show: () => undefined, onListed: () => Promise.resolve() };
-    const refusal = { kind: "usage", message: expect.stringContaining("could not do it") };
-    await expect(followRemoteSync({ ...asked, ...hooks })).rejects.toMatchObject(refusal);
+    const message = expect.stringMatching(/could not do it: .* this daemon does not know$/) as string;
+    await expect(followRemoteSync({ ...asked, ...hooks })).rejects.toMatchObject({ kind: "usage", message });
   });
 
   test("its time is over when the asker's is", async () => {
