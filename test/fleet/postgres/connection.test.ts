@@ -11,8 +11,6 @@ import {
   describeWithPostgres,
 } from "../../support/postgres/databases.ts";
 
-const log = silentLog;
-
 /** A StartupMessage that names user and database alone: length, version, then names and values that end with a zero byte each. */
 function withUserAlone(start: Buffer): Buffer {
   const texts = start.subarray(8).toString().split("\0");
@@ -31,7 +29,7 @@ describeWithPostgres("the connection to Postgres", () => {
     const url = new URL(await freshDatabase({ tables: false }));
     // As PgBouncer does with `ignore_startup_parameters`.
     url.port = String((await aTcpRelay(Number(url.port), withUserAlone)).port);
-    const failure = await rejectionOf(openPostgres(url.href, "worker-7", log));
+    const failure = await rejectionOf(openPostgres(url.href, "worker-7", silentLog));
     expect(failure).toMatchObject({ kind: "database", retryable: false });
     expect(failure.hint).toContain("name the Postgres server itself");
   });
@@ -116,7 +114,7 @@ test("a connection pooler that refuses settings of a session is no Postgres, and
 test.each(["mysql://user:hunter2@host/db", "user:hunter2@host", "postgres//user:hunter2@host"])(
   "an address that is no Postgres URL is refused without being shown: %s",
   async (url) => {
-    const failure = await rejectionOf(openPostgres(url, "n", log));
+    const failure = await rejectionOf(openPostgres(url, "n", silentLog));
     expect(failure).toMatchObject({ kind: "config", cause: undefined });
     expect(`${failure.message}${failure.hint}`).not.toContain("hunter2");
     expect(failure.hint).toContain("postgres://user:password@host:5432/database");

@@ -143,7 +143,6 @@ export async function aReceiver(options: ReceiverOptions = {}) {
   };
   const accepted = acceptedSockets();
   const { limits = {}, pages = {}, clock = systemClock } = options;
-  /** The server's count of connections. */
   const connections = { dropped: 0 };
   const server = await aServer({ companies, clock, pages, log, limits, counts: connections });
   const { port, url } = server;
