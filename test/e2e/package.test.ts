@@ -7,7 +7,6 @@ import { declaration as fintoro } from "../../connectors/fintoro/declaration.ts"
 import { accountantMonth } from "../../connectors/fintoro/accountant-month.ts";
 import type { MonthManifest } from "../../src/export/package/month-folder.ts";
 import { dayMs, isoTime, systemClock } from "../../src/base/clock.ts";
-import { openDatabase } from "../../src/store/database.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { put } from "../support/mirror/store.ts";
 import { openSnapshot } from "../../src/state/mirror-snapshot.ts";
@@ -16,6 +15,7 @@ import { count, look } from "../support/truth/compare.ts";
 import { aMirroredCompany, type Company } from "../support/company/company.ts";
 import { writeServeConfig } from "../support/program/serve.ts";
 import { entriesOf } from "../support/export/zip.ts";
+import { wound } from "../support/verify/verify.ts";
 
 async function aCompanyWithFiles(records = 5): Promise<Company> {
   return writeServeConfig(await aMirroredCompany({ records }), "files: { pdf: on }");
@@ -201,11 +201,8 @@ test("workbook and PDFs are of one moment", async () => {
     const names = readdirSync(path.dirname(company.file), { recursive: true, encoding: "utf8" });
     if (!isLate && names.some((name) => name.endsWith(".xlsx.partial"))) {
       isLate = true;
-      const db = openDatabase(company.file);
-      db.exec(
-        `INSERT INTO invoices (id, number, issue_date, _synced_at) VALUES (987654, 'LATE', '${month}-01', '')`,
-      );
-      db.close();
+      const late = `(987654, 'LATE', '${month}-01', '')`;
+      wound(company, `INSERT INTO invoices (id, number, issue_date, _synced_at) VALUES ${late}`);
     }
     return systemClock.nowMs();
   };
@@ -266,10 +263,8 @@ describe("a month that was handed over", () => {
     const before = hashesIn(folderOf(company, month));
     expect([...(await sheetsOf(company, month)).keys()]).not.toContain("Zmeny od odovzdania");
     const number = await changePrice(company, month);
-    const db = openDatabase(company.file);
     // The days of people: in Bratislava it is the 5th.
-    db.exec("UPDATE _hand_overs SET at = '2126-11-04T23:30:00.000Z'");
-    db.close();
+    wound(company, "UPDATE _hand_overs SET at = '2126-11-04T23:30:00.000Z'");
     const said = await runCommand(["status"], { cwd: company.folder });
     expect(said.stdout).toContain(`${month} was handed over on 2126-11-05; 1 document changed since`);
     const again = await pack(company, month);
@@ -358,9 +353,7 @@ describe("a month that was handed over", () => {
     await changePrice(company, month);
     await changePrice(company, month);
     expect(await status()).not.toContain(unknown);
-    const db = openDatabase(company.file);
-    db.exec("DELETE FROM _change_log WHERE seq < (SELECT max(seq) FROM _change_log)");
-    db.close();
+    wound(company, "DELETE FROM _change_log WHERE seq < (SELECT max(seq) FROM _change_log)");
     expect(await status()).toContain(unknown);
   });
 });

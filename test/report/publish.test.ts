@@ -1,6 +1,5 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import Database from "better-sqlite3";
 import { describe, expect } from "vitest";
 import { StoredFiles } from "../../src/state/files/stored-files.ts";
 import { rememberIdentity } from "../../src/state/meta.ts";
@@ -14,6 +13,7 @@ import { clockAt, publish as publishOf, reading, rowsOf } from "../support/expor
 import { put, putAs, remove, texts } from "../support/mirror/store.ts";
 import { duckRows, duckTypes, exportOf } from "../support/export/export.ts";
 import { test } from "../support/mirror/shop-test.ts";
+import { wound } from "../support/verify/verify.ts";
 
 const declaration = declarationOf();
 
@@ -102,9 +102,7 @@ describe("publishing", () => {
       put(mirror, "people", person(1, { name: way }));
       const { file } = await publish(mirror, { way });
       expect(await publish(mirror)).toMatchObject({ outcome: "unchanged" });
-      const editor = new Database(file);
-      editor.exec("UPDATE people SET name = 'edited' WHERE id = 3");
-      editor.close();
+      wound({ file }, "UPDATE people SET name = 'edited' WHERE id = 3");
       expect(await publish(mirror)).toMatchObject({ outcome: "written", way: "anew" });
       expect(rowsOf(reading(file), "SELECT id FROM people WHERE name = 'edited'")).toEqual([]);
     }

@@ -1,12 +1,11 @@
 import { existsSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import { earlyGlobals } from "../../../src/cli/program/option-specs.ts";
 import { createAfterRun } from "../../../src/cli/runs/host-process.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { aCompany, aMirroredCompany, type Company } from "../../support/company/company.ts";
-import { look } from "../../support/truth/compare.ts";
+import { cell, count, look } from "../../support/truth/compare.ts";
 import { configOf, startDaemon } from "../../support/program/daemon.ts";
 import { processEnv } from "../../support/program/process-env.ts";
 import { childrenOf, named, serve, serveHere, writeServeConfig } from "../../support/program/serve.ts";
@@ -52,10 +51,8 @@ test("the report is made when everything listed is in, while the scrub goes on",
   await eventually(() => existsSync(reportOf(company)), "the report");
   expect(inMirror(company, "SELECT outcome FROM _runs ORDER BY id DESC LIMIT 1")).toBeNull();
   expect(inMirror(company, "SELECT count(*) FROM _work WHERE reason = 'scrub'")).toBeGreaterThan(10);
-  const db = new Database(reportOf(company), { readonly: true });
-  expect(db.prepare("SELECT count(*) FROM clients WHERE name = 'Nová'").pluck().get()).toBe(1);
-  expect(db.prepare("SELECT value FROM _about WHERE fact = 'outcome'").pluck().get()).toBe("complete");
-  db.close();
+  expect(count(reportOf(company), "SELECT count(*) FROM clients WHERE name = 'Nová'")).toBe(1);
+  expect(cell(reportOf(company), "SELECT value FROM _about WHERE fact = 'outcome'")).toBe("complete");
   details.resolve(undefined);
   await eventually(() => wholeRuns(company) === 1, "the end of the scrub");
   expect(inMirror(company, "SELECT count(*) FROM _work")).toBe(0);
