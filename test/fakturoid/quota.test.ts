@@ -59,20 +59,6 @@ describe("the month's calls", () => {
     expect(one.standIn.visits).toHaveLength(16);
   });
 
-  test("leave a share to events alone, and an event past it waits for the next month", async () => {
-    const one = await openForTest({ monthly: null }, "rate_limit: { monthly: 10, reserve: 20% }\n");
-    await one.sync();
-    await using service = one.connect();
-    const { rateLimiter } = service;
-    await expect(rateLimiter.admit("list")).rejects.toMatchObject({ kind: "stopped" });
-    (await rateLimiter.admit("webhook")).lost();
-    (await rateLimiter.admit("webhook")).lost();
-    const stop = new AbortController();
-    const waiting = rateLimiter.admit("webhook", stop.signal);
-    stop.abort();
-    await expect(waiting).rejects.toMatchObject({ kind: "stopped" });
-  });
-
   test("bound the whole lists of a week: one that would take more than half of what is left waits", async () => {
     const limit = "rate_limit: { monthly: 75, reserve: 0% }\n";
     const one = await openForTest({ invoices: 400, monthly: null }, limit);

@@ -37,12 +37,13 @@ test("what is kept of a month is rounded up, and nothing is left of one that is 
   expect(aMonth(20).view().month).toMatchObject({ left: 0 });
 });
 
-test("a run that finds the month used up is refused each time, and the log says so once a month", async () => {
+test("a run that finds the month used up is refused each time, and the log says so once a month; events have what is kept", async () => {
   const { admit, clock, log } = aMonth(13);
   const warnings = () => log.lines.filter(({ level }) => level === "warn");
   for (let times = 0; times < 2; times++)
     await expect(admit("list")).rejects.toMatchObject({ kind: "stopped" });
   expect(warnings()).toHaveLength(1);
+  await admit("webhook");
   clock.wind(31 * dayMs);
   await expect(admit("list")).rejects.toMatchObject({ kind: "stopped" });
   expect(warnings()).toHaveLength(2);
