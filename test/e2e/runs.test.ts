@@ -7,15 +7,7 @@ import {
   type Company,
   type SyncOptions,
 } from "../support/company/company.ts";
-import {
-  count,
-  dump,
-  expectEqual,
-  expectReplayable,
-  expectTombstonesTrue,
-  lastId,
-  look,
-} from "../support/truth/equal.ts";
+import { count, dump, expectEqual, expectReplayable, look } from "../support/truth/equal.ts";
 import { floorOf, truthOf, spentOn, documentTables } from "../support/truth/truth.ts";
 import { declaration } from "../../connectors/fintoro/declaration.ts";
 import { readHealth } from "../../src/status/mirror-health.ts";
@@ -75,38 +67,6 @@ test("I2 I7 a run after which nothing changed writes to no table but the runs, a
   expect((await sync(company, { full: true })).outcome).toBe("complete");
   expect(visible()).toEqual(shownBefore);
   expect(spentOn(company.proxy.asked.slice(askedBefore))).toEqual(floor);
-});
-
-const deleted = [
-  "clients",
-  "suppliers",
-  "price_list_items",
-  "business_cases",
-  "webhook_subscriptions",
-] as const;
-
-test("records that are made, changed and deleted between two runs are mirrored with the next, each change with one row in the change log (I2)", async () => {
-  const company = await aMirroredCompany();
-  const { control } = company.sandbox;
-  const item = { unitId: 1, unitPrice: 1, vatRate: 23, useWarehouse: false };
-  control.create("price_list_items", { name: "Short-lived", ...item });
-  await sync(company);
-  const lives = () =>
-    deleted.map((table) => count(company.file, `SELECT count(*) FROM "${table}" WHERE _deleted_at IS NULL`));
-  const [before, seq] = [lives(), count(company.file, "SELECT max(seq) FROM _changes")];
-  for (const table of deleted) control.remove(table, lastId(company, table));
-  control.create("business_case_statuses", { name: "=Hotovo 🌲", color: "#00ff00" });
-  control.alter("orders", lastId(company, "orders"), { issueDate: "2026-11-19" });
-  expect(await sync(company)).toMatchObject({ outcome: "complete", troubles: [] });
-  expectEqual(company);
-  expectTombstonesTrue(company);
-  expectReplayable(company);
-  expect(lives()).toEqual(before.map((live) => live - 1));
-  const sql = "SELECT resource, op, count(*) FROM _changes WHERE seq > ? GROUP BY resource, record_id, op";
-  const changes = look(company.file, (db) => db.prepare(sql).raw().all(seq)) as [string, string, number][];
-  expect(changes).toEqual(expect.arrayContaining(deleted.map((table) => [table, "delete", 1])));
-  for (const [table, op] of Object.entries({ business_case_statuses: "insert", orders: "update" }))
-    expect(changes).toContainEqual([table, op, 1]);
 });
 
 function health(company: Company) {
