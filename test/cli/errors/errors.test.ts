@@ -63,6 +63,8 @@ function height(lines: readonly string[]): number {
 }
 
 // Fault: service | 401, 403, 404, 429 for ever, 5xx, HTML, redirects, cut answers, no connection, no TLS, another company's token | the service of a command | exit code, and what, where and what next on one screen
+// Fault: disk | damaged pages in the mirror's file | all but the first, under a command | reported as damage, with what to do
+// Fault: files | no mirror, another file, or a newer mirror where a report is made | the mirror's path, under a command | refused with a hint
 // Fault: files | no database, a newer or damaged one, a held lock, a full disk, files and folders in the way, damaged backups | under a command | exit code, and what, where and what next on one screen
 describe.each(Object.entries(tables))("%s:", (_, table) => {
   test.each(table.map((row): [string, ErrorRow] => [row.situation, row]))(
