@@ -1,4 +1,4 @@
-import { spawnSync, type ChildProcess } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -131,27 +131,17 @@ class Lookups extends Repository {
 
 const holdLock = fileURLToPath(new URL("../support/mirror/hold-lock.ts", import.meta.url));
 
-async function holding(path: string): Promise<ChildProcess> {
-  const child = startProgram([path], { file: holdLock, stdin: "pipe" });
-  await firstLine(child);
-  return child;
-}
-
 describe("the writer lock", () => {
-  test("a second process gets `locked`, with the pid and command of the first", async () => {
+  // Fault: process | kill -9 of the process that holds the writer lock | a process with the lock | the lock is free, whatever note is left
+  test("gives a second process `locked`, with the pid and command of the first; kill -9 releases it, whatever note was left", async () => {
     const path = join(tempFolder(), "shop.lock");
-    const child = await holding(path);
+    const child = startProgram([path], { file: holdLock, stdin: "pipe" });
+    await firstLine(child);
     const error = errorOf(() => takeWriterLock(path, "serve"));
     expect(error).toMatchObject({ kind: "locked", retryable: true });
     expect(error.message).toContain(`process ${child.pid} (sync, since 20`);
     const description = expect.stringContaining(`process ${child.pid}`) as string;
     expect(lockHolder(path)).toMatchObject({ pid: child.pid, command: "sync", description });
-  });
-
-  // Fault: process | kill -9 of the process that holds the writer lock | a process with the lock | the lock is free, whatever note is left
-  test("kill -9 releases it, whatever note was left behind", async () => {
-    const path = join(tempFolder(), "shop.lock");
-    const child = await holding(path);
     child.kill("SIGKILL");
     await once(child, "exit");
     expect(`${path}.holder`).toSatisfy(existsSync);
