@@ -3,7 +3,6 @@ import { expect, test } from "vitest";
 import { runCommand, createTestInvocation } from "../support/program/cli.ts";
 import { aCompany, aMirroredCompany, sync, type Company } from "../support/company/company.ts";
 import { forbidden, jsonReply } from "../support/company/proxy.ts";
-import { takeWriterLock } from "../../src/store/writer-lock.ts";
 import { writeServeConfig, serveHere } from "../support/program/serve.ts";
 import { secret } from "../support/program/deliveries.ts";
 import { wholeRuns } from "../support/company/served-company.ts";
@@ -126,22 +125,6 @@ test("--local names damage without a request; --repair heals rows, the next run 
   expectEqual(company);
   const said = await runCommand(["verify", "--local"], { cwd: company.folder });
   expect(said.stdout).toContain("acme: the mirror fits together");
-});
-
-test("refuses to repair beside a writer, another company's token, and what has no mirror", async () => {
-  const company = writeServeConfig(await aCompany({ records: 5 }));
-  const run = (...args: string[]) => runCommand(["verify", ...args], { cwd: company.folder });
-  expect((await run()).code).toBe(10);
-  expect((await run("--local")).code).toBe(10);
-  expect((await run("--all", "--sample", "3")).code).toBe(2);
-  await sync(company);
-  const lock = takeWriterLock(`${company.folder}/acme.lock`, "serve");
-  expect((await run("--repair")).code).toBe(11);
-  expect((await run("--sample", "2")).code).toBe(0);
-  lock.release();
-  const other = "json_set(value, '$.name', 'another', '$.fingerprint', 'x')";
-  wound(company, `UPDATE _meta SET value = ${other} WHERE key = 'identity'`);
-  expect((await run()).code).toBe(4);
 });
 
 const comparedFile = ({ folder }: Company) => `${folder}/acme.compared.jsonl`;

@@ -59,6 +59,7 @@ export const commandRows = errorRows(setups, [
   "mirror 2 | a proof of an earlier moment | package --month 2026-01 --proved --as-of 2026-11-20 | cannot be used with | '--proved' | `fintoro-mirror package --help`",
   "mirror 2 | a verification of a month to come | verify --month 2126-01 | has not begun yet | --month 2126-01 | today is ",
   "mirror 2 | a month and everything | verify --month 2026-01 --all | cannot be used with | --month | `fintoro-mirror verify --help`",
+  "mirror 2 | everything and a sample | verify --all --sample 3 | cannot be used with | --all | `fintoro-mirror verify --help`",
   "mirror 2 | verify locally and at the service | verify --all --local | cannot be used with | --all | `fintoro-mirror verify --help`",
   "mirror 2 | a backup without a place | backup | nobody says where backups are | `backup: { to: … }` in the config | Name a folder or s3://BUCKET/PREFIX",
   "companies 2 | an assistant of several companies | mcp | the config has several companies | acme, beta | name one with --company",
@@ -70,6 +71,7 @@ export const commandRows = errorRows(setups, [
   "unread | a report before the first run | publish |  |  | ",
   "unread | an export before the first run | export --out x |  |  | ",
   "unread | a verification before the first run | verify |  |  | ",
+  "unread | a local verification before the first run | verify --local |  |  | ",
   "unread | a backup before the first run | backup --to safe |  |  | ",
   "unread | a package before the first run | package --month 2026-10 |  |  | ",
 ]);
