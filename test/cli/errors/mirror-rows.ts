@@ -63,5 +63,6 @@ export const mirrorRows = errorRows(setups, [
   "written | another process writes the mirror: a repair | verify --repair | the mirror that is to be repaired is being written by process",
   "newer 10 | a mirror of a newer version: a run | sync | the database was written by a newer version |  | Update fintoro-mirror",
   "newer 10 | a mirror of a newer version: an export | export --out x | a newer version wrote it |  | Update fintoro-mirror",
+  "newer 10 | a mirror of a newer version: a report | publish | a newer version wrote it |  | Update fintoro-mirror",
   "lacking 1 | a row that is missing | verify --local | has no row | acme: the mirror is damaged:  | `fintoro-mirror verify --local --repair` makes rows again",
 ]);

@@ -60,6 +60,7 @@ test("prune beside serve is made by serve, deliveries go on; what was removed is
   const asked = await run(company, "changes", "--since", "0");
   expect([asked.code, asked.stdout]).toEqual([1, ""]);
   expect(asked.said).toContain(`the change log begins at seq ${lastSeq}`);
+  expect(asked.said).toContain(`--since ${lastSeq - 1} gives what is left`);
   const left = await run(company, "changes", "--since", String(lastSeq - 1));
   expect([left.code, left.stdout.trim().split("\n").length]).toEqual([0, 1]);
   const exported = await run(company, "export", "--since", String(lastSeq - 2), "--out", "files", "clients");
