@@ -172,15 +172,4 @@ describe("stopping", () => {
     expect(kind).toBe("stopped");
     expect(service.asked).toHaveLength(10);
   });
-
-  test("by close ends everything, and nothing can be sent any more", async () => {
-    const { held, answering } = holding();
-    const { service, http } = await serviceWith(answering);
-    const call = rejectionOf(http.send(get("/x")));
-    await expect.poll(() => held.length).toBe(1);
-    await http.close();
-    expect(await call).toMatchObject({ kind: "stopped" });
-    expect(await rejectionOf(http.send(get("/y")))).toMatchObject({ kind: "stopped" });
-    expect(service.asked).toHaveLength(1);
-  });
 });
