@@ -73,12 +73,6 @@ describe("the second read of an event's record", () => {
   };
   const second = `detail recheck ${startMs + 65_000}`;
 
-  test("comes a minute after the first", ({ run }) => {
-    expect(recheck(run, { reason: "orders.updated" })).toEqual([second]);
-    expect(run.queue.lease(startMs + 64_999, ["orders"])).toBeNull();
-    expect(run.queue.lease(startMs + 65_000, ["orders"])).toMatchObject({ lane: "webhook", target: "id:1" });
-  });
-
   test.each(["recheck", "route probe", "repair", "new", "changed", "closed", "full", "absent", "no parent"])(
     "follows from a read for another reason only where that completed an event: %s",
     async (reason) => {
