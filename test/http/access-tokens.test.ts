@@ -14,14 +14,6 @@ const caller = { lane: "list", signal: never } as const;
 const silent = () => new Promise<Buffer>(() => undefined);
 
 describe("an access token that several calls wait for", () => {
-  test("is asked for once", async () => {
-    const tokens = opened();
-    let asked = 0;
-    const ask = async () => answer(`t${++asked}`);
-    const both = [tokens.current(ask, caller), tokens.current(ask, caller)];
-    expect(await Promise.all(both)).toEqual(["t1", "t1"]);
-  });
-
   test("is asked for anew by another call when the one that asked for it was stopped", async () => {
     const tokens = opened();
     const asked = Promise.withResolvers<Buffer>();
