@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import Database from "better-sqlite3";
 import { describe, expect, vi, onTestFinished } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
-import { Repository } from "../../src/store/own-tables/statement.ts";
+import { among, Repository, statement } from "../../src/store/own-tables/statement.ts";
 import { databaseError, guarded, inTransaction, openDatabase, type Db } from "../../src/store/database.ts";
 import { errorOf, rejectionOf } from "../support/errors.ts";
 import { declarationOf, openShop } from "../support/mirror/mirror.ts";
@@ -128,6 +128,23 @@ class Lookups extends Repository {
     return this.selectColumn("SELECT id FROM _work WHERE resource = ? AND rank = 0 LIMIT ?", resource, most);
   }
 }
+
+test("one that is checked by the compiler is built and prepared once, with constants in its text", ({
+  mirror: { db },
+}) => {
+  const prepare = vi.spyOn(db, "prepare");
+  let built = 0;
+  const find = statement((builder, p: { seq: number; types: readonly string[]; most: number }) => {
+    built += 1;
+    const found = builder.selectFrom("_inbox").select("event_id").where("target", "=", "it's");
+    return found.where("type", "in", among(p.types)).where("seq", ">", p.seq).limit(p.most);
+  });
+  for (const seq of [1, 2]) expect(find.all(db, { most: 1, seq, types: ["a", "b"] })).toEqual([]);
+  expect(built).toBe(1);
+  expect(prepare.mock.calls.flat()).toEqual([
+    `select "event_id" from "_inbox" where "target" = 'it''s' and "type" in (select value from json_each(+?)) and "seq" > +? limit +?`,
+  ]);
+});
 
 const holdLock = fileURLToPath(new URL("../support/mirror/hold-lock.ts", import.meta.url));
 
