@@ -31,18 +31,6 @@ test("details read longest ago come first, without deleted, provisional and rece
   expect([orders, notesOfPeople].map((one) => candidates.oldestMs([one]))).toEqual([startMs - 300, null]);
 });
 
-test("lists of parents are candidates once they were read, beside details", ({ mirror }) => {
-  const run = runContextOf(mirror);
-  for (const id of [1, 2, 3]) put(mirror, "people", person(id));
-  remove(mirror, "people", 3);
-  for (const id of [1, 3])
-    mirror.apply(() => run.parents.markListed("notes", { resource: "people", id }, startMs - 200, 1));
-  readOrder(mirror, 9, 300);
-  const candidates = new ScrubCandidates(mirror.db);
-  const found = candidates.stalest([orders, notesOfPeople], { untilMs: startMs, nowMs: startMs }, 9);
-  expect(found.map(({ source, id }) => `${source.table} ${id}`)).toEqual(["orders 9", "people 1"]);
-});
-
 test("recent activity is a change, date, event or referring record; not the first run", ({ mirror }) => {
   const run = runContextOf(mirror);
   const old = stampOf(mirror, { receivedAtMs: startMs - 200 * dayMs });

@@ -110,21 +110,6 @@ describe("parents' lists", () => {
     expect(mirror.meta.get("scrub_day")).toEqual({ startedMs: startMs - 1_000, used: 2, recent: 0 });
   });
 
-  test("spread over runs: each is read, the stalest first, a new one within budget", async ({ mirror }) => {
-    for (const id of [1, 2, 3]) put(mirror, "people", person(id));
-    const nights: string[][] = [];
-    for (let night = 0; night < 4; night++) {
-      mirror.db.exec("DELETE FROM _work");
-      const parentReads = { beforeRun: 99, left: 2 };
-      const run = runContextOf(mirror, { parentReads }, ["people", "notes"]);
-      const chosen = addWork(run).filter((row) => row.startsWith("notes"));
-      nights.push(chosen.map((row) => row.split(":")[2] ?? ""));
-      const at = stampOf(mirror, { receivedAtMs: startMs + night * 1_000 });
-      for (const row of chosen) await childPage(run, Number(row.split(":")[2]), [], { at });
-    }
-    expect(nights.map((night) => night.join())).toEqual(["1,2", "3,1", "2,1", "3,1"]);
-  });
-
   test("spread over runs: a list queues no known parent, and new ones within budget", async ({ mirror }) => {
     put(mirror, "people", person(1));
     const parentReads = { beforeRun: 99, left: 2 };

@@ -21,7 +21,7 @@ import {
 } from "../../src/sync/plan/scrub.ts";
 import { openHasty, resourceOf, resources } from "../support/mirror/mirror.ts";
 import { note, order, person } from "../support/mirror/shop-records.ts";
-import { put, stampOf, startMs } from "../support/mirror/store.ts";
+import { put, remove, stampOf, startMs } from "../support/mirror/store.ts";
 import { childPage, runContextOf } from "../support/mirror/run.ts";
 
 type ScrubToday = ReturnType<typeof readScrubPlan>;
@@ -47,15 +47,18 @@ function readOrder(mirror: Mirror, id: number, agoMs: number, more: object = {})
   put(mirror, "orders", order(id, more), { source: "detail", stamp });
 }
 
-/** Orders and lists of notes that were read days ago: the smaller the number, the longer ago. */
+/**
+ * Orders and lists of notes that were read days ago: the smaller the number, the longer ago. The third parent is deleted, the
+ * list of the fourth was never read.
+ */
 async function aShop(): Promise<Mirror> {
   const mirror = await openHasty();
   for (const id of [1, 2, 3]) readOrder(mirror, id, (10 - id) * dayMs);
   const run = runContextOf(mirror, {}, ["people", "notes"]);
-  for (const id of [1, 2]) {
-    put(mirror, "people", person(id));
+  for (const id of [1, 2, 3, 4]) put(mirror, "people", person(id));
+  for (const id of [1, 2, 3])
     await childPage(run, id, [], { at: stampOf(mirror, { receivedAtMs: startMs - (20 - id) * dayMs }) });
-  }
+  remove(mirror, "people", 3);
   return mirror;
 }
 
