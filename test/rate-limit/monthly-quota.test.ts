@@ -27,11 +27,6 @@ function aMonth(used: number) {
   return { clock, log, lost, month, taken, admit, view: () => limited.view() };
 }
 
-test("a service that declares no quota has none", () => {
-  const store = { readMonth: () => ({ used: 0, limit: null }), noteMonth: () => undefined };
-  expect(quotaOf(undefined, { monthly: 5, reserveShare: 0 }, store, new DrivenClock())).toBeNull();
-});
-
 test("what is kept of a month is rounded up, and nothing is left of one that is used up", () => {
   expect(aMonth(4).view().month).toMatchObject({ limit: 15, kept: 2, left: 9 });
   expect(aMonth(20).view().month).toMatchObject({ left: 0 });

@@ -1,6 +1,5 @@
 import * as fc from "fast-check";
 import { describe, expect } from "vitest";
-import { isoTime } from "../../src/base/clock.ts";
 import { Inbox, InboxView } from "../../src/state/inbox/inbox.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
 import { allChanges, texts } from "../support/mirror/store.ts";
@@ -38,22 +37,6 @@ test("a read completes all events of its record that came before it was sent, wi
   const [done, waiting] = [`id:1 done updated req-1 ${completion.at}`, "waiting null null null"];
   expect(texts(shop.mirror, sql)).toEqual([done, done, `id:2 ${waiting}`, `id:1 ${waiting}`]);
   expect(inbox.complete("people", "id:1", sentSeq, completion)).toEqual([]);
-});
-
-test("the inbox shows the latest first, by state, table or time", async () => {
-  const shop = await openIngest();
-  const [first] = take(shop, nowMs, about(1));
-  const later = isoTime(nowMs + 1_000);
-  const others = [about(2, "orders.updated", "order"), eventText({ type: "new" })];
-  const [second, third] = take(shop, nowMs + 1_000, ...others);
-  const view = new InboxView(shop.mirror.db);
-  const ids = (filter: object) => view.list({ most: 10, ...filter }).map((one) => one.event_id);
-  expect(ids({})).toEqual([third, second, first]);
-  expect(ids({ most: 1 })).toEqual([third]);
-  expect(ids({ state: "unknown" })).toEqual([third]);
-  expect(ids({ resource: "orders" })).toEqual([second]);
-  expect(ids({ since: later })).toEqual([third, second]);
-  expect([view.waiting(), view.oldestWaiting(), view.lastReceived()]).toEqual([2, isoTime(nowMs), later]);
 });
 
 describe("a replay evaluates stored events again", () => {

@@ -226,11 +226,6 @@ async function judge(mirror: Mirror, name: string, token: string, records: Recor
 }
 
 describe("I10: a mirror belongs to one company", () => {
-  test("the first token is taken, whosever it is", async () => {
-    const { kind, asked } = await judge(await openShop(), "Acme", "token");
-    expect({ kind, asked }).toEqual({ kind: "first", asked: [] });
-  });
-
   test.each([
     ["same token, same name", "Acme", "token", "same"],
     ["same token, other name: a rename", "Acme Group", "token", "renamed"],
