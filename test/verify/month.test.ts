@@ -38,17 +38,7 @@ async function verifyMonth(company: Company, month: string, ...more: string[]) {
   return { code, report: companies.acme };
 }
 
-test("a month is proved by reading each of its documents once, and little else", async () => {
-  const { company, month } = await aMonth();
-  const { code, report } = await verifyMonth(company, month);
-  expect(report.compared).toBeGreaterThan(0);
-  const proved = { match: true, month, equal: report.compared, differences: [], uncompared: [] };
-  expect(report).toMatchObject(proved);
-  // The company, and how many invoices and credit notes are listed.
-  expect([code, report.requests]).toEqual([0, report.compared + 3]);
-});
-
-test("a changed cell and a changed payment of the month are named, healed by --repair, and other months are not read", async () => {
+test("a month is proved by reading each of its documents once; a changed cell and a changed payment are named, healed by --repair, and other months are not read", async () => {
   const { company, month, invoice, payment } = await aMonth();
   wound(company, "UPDATE invoices SET note = 'not the service''s' WHERE id = ?", invoice);
   wound(company, "UPDATE document_payments SET amount = amount + 1 WHERE id = ?", payment);
@@ -60,7 +50,12 @@ test("a changed cell and a changed payment of the month are named, healed by --r
   expect(found.report.requests).toBeLessThanOrEqual(found.report.compared + 5);
   const healed = await verifyMonth(company, month, "--repair");
   expect([healed.code, healed.report.match, healed.report.repaired]).toEqual([0, true, 2]);
-  expect((await verifyMonth(company, month)).report).toMatchObject({ match: true });
+  const { code, report } = await verifyMonth(company, month);
+  expect(report.compared).toBeGreaterThan(0);
+  const proved = { match: true, month, equal: report.compared, differences: [], uncompared: [] };
+  expect(report).toMatchObject(proved);
+  // The company, and how many invoices and credit notes are listed.
+  expect([code, report.requests]).toEqual([0, report.compared + 3]);
   const other = await verifyMonth(company, "2001-01");
   expect([other.code, other.report.compared]).toEqual([0, 0]);
 });
