@@ -218,7 +218,7 @@ describeWithPostgres("fleet drain", () => {
     const facts = { node: "worker-7", version: "1", role: "all", held: 12, capacity: 50 };
     await nodes.register(facts);
     const { stdout } = await one.run("drain worker-7", fleet);
-    expect(stdout).toBe("worker-7: releases its 12 companies, and takes no more until it is started again\n");
+    expect(stdout).toBe("worker-7: releases 12 companies, and takes no more until it is started again\n");
     expect(await nodes.beat(facts)).toEqual({ draining: true });
     await nodes.beat({ ...facts, held: 0 });
     expect((await one.run("drain worker-7", fleet)).stdout).toMatch(/^worker-7: holds no company, and takes/);

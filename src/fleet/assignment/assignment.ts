@@ -81,7 +81,7 @@ export class Assignment {
     const { clock, log, turns } = host;
     const { company, lost } = lease;
     /** At the claim: a later one ends the ownership. */
-    const timeline = context.timeline.current;
+    const timeline = context.timeline.current();
     this.company = company;
     this.lease = lease;
     this.context = context;

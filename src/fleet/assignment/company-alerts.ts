@@ -34,10 +34,7 @@ export function createCompanyAlerts(
       return false;
     }
   };
-  const views = async () => {
-    await turns.next();
-    return [supervisor.view()];
-  };
+  const views = () => turns.next().then(() => [supervisor.view()]);
   return {
     /** Takes over what earlier owners noted. Throws MirrorError `database`. */
     takeOver: async () => {

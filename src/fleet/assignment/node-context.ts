@@ -67,7 +67,7 @@ export interface NodeContext extends NodeParts {
    * gap that becomes shorter. The same array until the next time.
    */
   readonly receivedSpans: () => readonly Span[];
-  readonly timeline: { readonly current: Timeline };
+  readonly timeline: { readonly current: () => Timeline };
   readonly packagePlaces: Semaphore;
   /** Aborts when there is no more time for snapshots: the node stops. */
   readonly cutOff: AbortSignal;

@@ -52,9 +52,8 @@ export function createFleetPermits(
     const found = accountOf(settings.config.baseUrl, pinned.name);
     if (found === account) return true;
     const use = await whileOwned(lease, () => companies.setAccount(lease, found));
-    if (use === undefined) return false;
-    ({ rival } = use);
-    if (rival !== null) return false;
+    rival = use?.rival ?? null;
+    if (!use || rival !== null) return false;
     account = found;
     waitForOthers(use.quietMs);
     return true;

@@ -57,9 +57,7 @@ export function createTimelineWatch(
   };
   return {
     /** To be asked after `start` only. */
-    get current() {
-      return current();
-    },
+    current,
     /**
      * Compares with the store, before anything is claimed.
      *

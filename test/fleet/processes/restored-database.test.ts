@@ -111,12 +111,12 @@ describeWithPostgres("a node that watches the timeline", () => {
     const nodes = await Promise.all(["one", "two", "three"].map((name) => aWatch(fleet, stored, name)));
     const owner = await fleet.owned("acme", "one");
     await fleet.add("never-owned");
-    const backup = nodes[0]?.watch.current;
+    const backup = nodes[0]?.watch.current();
     for (const { watch } of nodes) await watch.beat();
     for (const { watch } of nodes) await watch.look();
     if (backup) await putBack(fleet, backup);
     await Promise.all(nodes.map(({ watch }) => watch.look()));
-    expect(nodes.map(({ watch }) => watch.current.number)).toEqual([2, 2, 2]);
+    expect(nodes.map(({ watch }) => watch.current().number)).toEqual([2, 2, 2]);
     const { restored, problems } = await readFleetStatus(fleet.postgres, null);
     expect(restored).toMatchObject({ companies_left: 2 });
     expect(problems).toContainEqual(expect.objectContaining({ kind: "restored", severity: "difference" }));
@@ -130,18 +130,18 @@ describeWithPostgres("a node that watches the timeline", () => {
   test("knows at its start what the database was, however often it is restored", async ({ fleet }) => {
     const stored = await aFileStore("folder");
     const { watch: first } = await aWatch(fleet, stored);
-    const backup = first.current;
+    const backup = first.current();
     await first.beat();
     await fleet.set("timeline", "marked_at = NULL");
     await first.mark();
     for (const number of [2, 3, 4]) {
       await putBack(fleet, backup);
       const { watch, said } = await aWatch(fleet, stored);
-      expect(watch.current.number).toBe(number);
+      expect(watch.current().number).toBe(number);
       expect(said()).toEqual(["Postgres was restored from a backup, or replaced"]);
     }
     const { watch, said } = await aWatch(fleet, stored);
-    expect(watch.current.number).toBe(4);
+    expect(watch.current().number).toBe(4);
     expect(said()).toEqual([]);
   });
 
@@ -154,7 +154,7 @@ describeWithPostgres("a node that watches the timeline", () => {
     await fleet.set("timeline", "marked_at = NULL");
     await watch.mark();
     expect(said()).toEqual(["another database writes to the same fleet.snapshots"]);
-    expect(watch.current.number).toBe(1);
+    expect(watch.current().number).toBe(1);
     expect(readFileSync(file, "utf8")).toBe(foreign);
   });
 

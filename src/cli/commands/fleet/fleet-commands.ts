@@ -201,8 +201,7 @@ export const fleetDrainCommand: CommandRun<"fleet drain"> = (context, { args: [n
     assertKnown("node", [node], names, "`fleet status` shows all nodes.");
     await nodes.drain(node);
     const held = found?.held ?? 0;
-    const count = held === 1 ? "its company" : `its ${held} companies`;
-    const now = held === 0 ? "holds no company" : `releases ${count}`;
+    const now = held === 0 ? "holds no company" : `releases ${counted(held, "company", "companies")}`;
     const line = `${node}: ${now}, and takes no more until it is started again`;
     await context.print({ node, draining: true, held }, context.globals.quiet ? [] : [line]);
     return "complete";

@@ -92,7 +92,7 @@ const silences = { baseMs: 5_000, maxMs: 30_000 };
 export async function waitForPostgres<T>(wait: PostgresWait, step: () => Promise<T>): Promise<T> {
   const { clock, log, signal, onProblem } = wait;
   const startedMs = clock.monotonicMs();
-  let [lines, nextLineMs] = [0, startedMs];
+  let [lines, nextLineMs] = [0, 0];
   for (let failures = 0; ;) {
     throwIfAborted(signal, "stopped while waiting for Postgres");
     try {
@@ -103,11 +103,10 @@ export async function waitForPostgres<T>(wait: PostgresWait, step: () => Promise
       return result;
     } catch (error) {
       const pauseMs = backoffMs(++failures, retries.postgres);
-      if (!isPostgresAway(error) || clock.monotonicMs() - startedMs + pauseMs > retries.postgres.longestMs)
-        throw error;
       const waitedMs = clock.monotonicMs() - startedMs;
-      if (startedMs + waitedMs >= nextLineMs) {
-        nextLineMs = startedMs + waitedMs + backoffMs(++lines, silences);
+      if (!isPostgresAway(error) || waitedMs + pauseMs > retries.postgres.longestMs) throw error;
+      if (waitedMs >= nextLineMs) {
+        nextLineMs = waitedMs + backoffMs(++lines, silences);
         const { message, hint } = error;
         const leftSeconds = Math.round((retries.postgres.longestMs - waitedMs) / 1_000);
         log.warn("waiting for Postgres", { error: message, hint, left_s: leftSeconds });
