@@ -146,7 +146,7 @@ export class Assignments {
   /** Never rejects. */
   private async follow(assignment: Assignment): Promise<void> {
     const { company, lease } = assignment;
-    const { engine, keeper, host, times } = this.context;
+    const { engine, keeper, host, tables, times } = this.context;
     const { outcome, nextWorkMs, failure } = await assignment.ended;
     assignment.isEnding = true;
     addTo(this.endedRequests, assignment.supervisor.requests);
@@ -154,7 +154,12 @@ export class Assignments {
     await keeper.release(lease, failure === null ? null : { why: failure, pauseMs: times.failedMs });
     // Afterwards: who takes a job of a company that is owned completes it.
     if (nextWorkMs !== null)
-      await this.logged(company, () => engine.sendLater(company, nextWorkMs - host.clock.nowMs()));
+      await this.logged(company, async () => {
+        // `fleet add` sends a job, too; one that came while the company was still held is completed.
+        const row = await tables.companies.find(company);
+        const isChanged = JSON.stringify(row?.config) !== assignment.document;
+        await engine.sendLater(company, isChanged ? 0 : nextWorkMs - host.clock.nowMs());
+      });
     this.held.delete(company);
   }
 

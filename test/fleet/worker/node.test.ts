@@ -75,6 +75,24 @@ describeWithPostgres("a node", () => {
     await eventually(() => node.node.assignments.counts.claims.removed > 0, "a claim that was refused");
   });
 
+  test("that releases a company before it has read its changed config has it taken again at once", async () => {
+    const fleet = await aWorkedFleet({ records: 1 });
+    const nightly = { ...little, schedule: { sync: "15 2 * * *", publish: "off" } };
+    await fleet.add("acme", nightly);
+    const { node, said } = await startNode(fleet, "one", { times: { idleMs: 600_000, configMs: 600_000 } });
+    const opened = () => said("acme").filter((message) => message.startsWith("the mirror is open"));
+    const hasNothingToDo = () => {
+      const [nextMs] = node.assignments.all().map(({ supervisor }) => supervisor.nextWorkMs());
+      return typeof nextMs === "number" && nextMs > Date.now();
+    };
+    await eventually(hasNothingToDo, "nothing to do");
+    await fleet.add("acme", { ...nightly, language: "sk" });
+    const jobs = "SELECT FROM pgboss.job WHERE name = 'run' AND state <> 'completed'";
+    await expect.poll(() => fleet.postgres.query(jobs)).toEqual([]);
+    for (const assignment of node.assignments.all()) assignment.release("the test asks for it");
+    await eventually(() => opened().length === 2, "the company, claimed again");
+  });
+
   test("that is drained releases everything and takes nothing more; another one goes on where it was", async () => {
     const fleet = await aWorkedFleet({ records: 1 });
     const { proxy } = fleet.company;
