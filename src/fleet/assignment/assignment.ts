@@ -150,10 +150,8 @@ export class Assignment {
       alerting = alerts.follow(AbortSignal.any([lease.lost, over.signal]));
       await this.workUntilReleased();
       await this.stopMaking();
-      const [hasRival, nowMs] = [this.permits.rival() !== null, host.clock.nowMs()];
-      const workMs = this.hasFilesLeft ? nowMs : supervisor.nextWorkMs();
-      const nextWorkMs = hasRival ? nowMs + context.times.rivalMs : workMs;
-      await supervisor.stop(hasRival ? 0 : stopDeadlines.releasedRequests);
+      const nextWorkMs = this.hasFilesLeft ? host.clock.nowMs() : supervisor.nextWorkMs();
+      await supervisor.stop(this.permits.rival() === null ? stopDeadlines.releasedRequests : 0);
       const isPublished = await this.snapshots.publishLast("last");
       if (!lease.isHeld()) return this.lost();
       // What only this node has is read again by whoever takes the company.

@@ -111,8 +111,9 @@ function companyLines(companies: readonly NamedCompany[], nowMs: number): string
 }
 
 function whereabouts(company: FleetCompanyStatus, nowMs: number): string {
-  const { node, epoch, held, whole_at: wholeAt, snapshot_at: snapshotAt } = company;
-  const owner = held ? `at ${node}, epoch ${epoch}` : "idle";
+  const { node, epoch, held, rival, whole_at: wholeAt, snapshot_at: snapshotAt } = company;
+  const idle = rival === null ? "idle" : `idle while ${rival} is held, which has a token of the same company`;
+  const owner = held ? `at ${node}, epoch ${epoch}` : idle;
   const read = wholeAt === null ? "not read whole yet" : `read ${formatAge(wholeAt, nowMs)} ago`;
   const ahead = company.reads_waiting;
   const reads = ahead === 0 ? "" : `, ${counted(ahead, "read", "reads")} to go`;

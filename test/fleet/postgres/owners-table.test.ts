@@ -200,6 +200,9 @@ describeWithPostgres("two companies of one account", () => {
       const uses = await Promise.all(owners.map((owner) => fleet.companies.setAccount(owner, account)));
       const others = uses.map(({ rival }) => rival);
       expect(others).toEqual(others[0] === null ? [null, acme] : [branch, null]);
+      // So that nobody takes it, and asks the service whose its token is, before the other one is released.
+      const sentAway = others[0] === null ? branch : acme;
+      expect((await fleet.companies.find(sentAway))?.account).toBe(account);
     }
   });
 

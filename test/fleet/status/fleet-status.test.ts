@@ -49,6 +49,10 @@ describeWithPostgres("the status of a fleet", () => {
     expect(text).toMatch(/\n {2}Postgres \d+\.\d+.*: .* of 200 connections\n/);
     expect(text).toMatch(/\n {2}acme: at node-1, epoch 1; read 1h 00m ago; snapshot \d+s ago\n/);
     expect(text).toMatch(/\n {2}idle: idle; read 1h 00m ago; snapshot \d+s ago$/);
+    await fleet.set("companies", "account = 'of both'");
+    const { companies } = await statusOf(fleet);
+    expect([companies["acme"]?.rival, companies["idle"]?.rival]).toEqual([null, "acme"]);
+    expect(formatFleetStatus(await statusOf(fleet)).at(-1)).toContain("idle while acme is held, which has");
   });
 
   test("names each company that waits for somebody, and for how long: exit 1", async ({ fleet }) => {

@@ -113,8 +113,7 @@ export class CompaniesTable extends FleetTable {
   /**
    * Notes which company of the service this is, as its owner learned it.
    *
-   * @returns with a rival, another company of the same account that is owned now, nothing was noted: the caller must
-   *   release its own
+   * @returns with a rival, another company of the same account that is owned now, the caller must release its own
    * @throws MirrorError `locked` where the company has another owner
    */
   setAccount(owner: Owner, account: string): Promise<AccountUse> {
@@ -123,8 +122,7 @@ export class CompaniesTable extends FleetTable {
       await db.selectFrom("companies").where("name", "=", name).forNoKeyUpdate().execute();
       const use = await lockAccount(db, account, name);
       await assertOwner(db, owner);
-      if (use.rival === null)
-        await db.updateTable("companies").set({ account }).where("name", "=", name).execute();
+      await db.updateTable("companies").set({ account }).where("name", "=", name).execute();
       return use;
     });
   }

@@ -7,6 +7,10 @@ import { isoText, now } from "../fleet-database.ts";
 import { relevantLosses } from "./losses.ts";
 import { isLive } from "./owners-table.ts";
 
+/** Another company of the account of the row `c` that has an owner now. */
+const liveRival = sql<string | null>`(SELECT min(r.name) FROM fintoro_mirror.companies r
+  JOIN fintoro_mirror.owners ON company = r.name WHERE r.account = c.account AND r.name <> c.name AND ${isLive})`;
+
 export type CompanyView = Readonly<Awaited<ReturnType<typeof readCompanyViews>>[number]>;
 
 /** When the oldest delivery of the inbox head `h` came that is not in the snapshot. */
@@ -33,6 +37,8 @@ export function readCompanyViews({ db }: Postgres) {
       // When the ownership ends, or ended, unless it is renewed.
       isoText(sql<Date | null>`CASE WHEN o.node IS NOT NULL THEN o.expires_at END`).as("expires_at"),
       sql<boolean>`coalesce(o.node IS NOT NULL AND o.expires_at > clock_timestamp(), false)`.as("held"),
+      // Who is held and has a token of the same company of the service: so long this one is not taken. Null: nobody.
+      liveRival.as("rival"),
       // Deliveries that are not in the published snapshot.
       sql<number>`greatest(h.seq - h.drained, 0)`.as("waiting_deliveries"),
       isoText(sql<Date | null>`CASE WHEN h.waiting THEN ${oldestWaiting} END`).as("waiting_since"),
