@@ -81,7 +81,7 @@ export class CompanyRuntime {
     this.service = connectService(
       context,
       { ...settings, guard: hooks?.requests },
-      { events: this.receives, tokenless: true },
+      { events: this.receives, forEventWorker: true },
     );
     const token = company.token.known ? company.token.reveal() : "";
     this.eventWorker = startEventWorker(

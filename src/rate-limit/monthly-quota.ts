@@ -46,10 +46,10 @@ export function monthAt(nowMs: number): string {
 const lookEveryMs = 60_000;
 
 /**
- * A rate limiter that also obeys a monthly quota. Past it a run is refused with a MirrorError of kind `stopped`, which the
- * next run can go on from; events wait. A permit that another process took the last call from is given back.
+ * Makes rate limiters that also obey a monthly quota. Past it events wait, with `waits` all that asks; a run is refused with a
+ * MirrorError of kind `stopped`, which the next run can go on from. A permit whose call another process took is given back.
  */
-export function limitMonth(rateLimiter: RateLimiter, { clock, view }: CountedQuota, log: Log): RateLimiter {
+export function limitMonth(rateLimiter: RateLimiter, { clock, view }: CountedQuota, log: Log) {
   const isFree = (lane: Lane, more: number) => {
     const { used, limit, kept } = view();
     return used + more <= (lane === "webhook" ? limit : limit - kept);
@@ -57,20 +57,20 @@ export function limitMonth(rateLimiter: RateLimiter, { clock, view }: CountedQuo
   let loggedMonth: string | null = null;
   const refuse = () => {
     const { month, used, limit, kept } = view();
-    const of = `${used} of ${limit} calls of ${month} are used, and ${kept} are kept for events`;
-    const message = `the month's calls are used up: ${of}`;
+    const message = `the month's calls are used up: ${used} of ${limit} calls of ${month} are used, and ${kept} are kept for events`;
     if (month !== loggedMonth) log.warn(message);
     loggedMonth = month;
     return new MirrorError("stopped", message, {
       hint: "Everything committed is kept; the next month's first run goes on. rate_limit.monthly sets another limit.",
     });
   };
-  return {
+  return (waits: boolean): RateLimiter => ({
     view: () => ({ ...rateLimiter.view(), month: view() }),
     admit: async (lane, signal) => {
       for (;;) {
         while (!isFree(lane, 1)) {
-          if (lane !== "webhook") throw refuse();
+          const refusal = refuse();
+          if (!waits && lane !== "webhook") throw refusal;
           await clock.sleep(lookEveryMs, signal);
           throwIfAborted(signal, "stopped while waiting for the next month's calls");
         }
@@ -79,5 +79,5 @@ export function limitMonth(rateLimiter: RateLimiter, { clock, view }: CountedQuo
         permit.lost();
       }
     },
-  };
+  });
 }

@@ -26,8 +26,8 @@ interface ServiceOptions {
   readonly events?: boolean;
   /** Of this connection's own transport, in addition to the budget. */
   readonly limits?: RequestLimits;
-  /** Opens it also for a company whose token is missing: its requests fail then. @default false */
-  readonly tokenless?: boolean;
+  /** For the event worker: its requests fail while the token is missing, and wait past a month's quota. @default false */
+  readonly forEventWorker?: boolean;
 }
 
 /** Who decides on requests besides the rate limiter: what several processes share. */
@@ -45,18 +45,18 @@ const permitMarginMs = 30_000;
 
 /**
  * Opens a company's connection to the service; sends nothing. Without a `guard` nobody else is asked.
- * @throws MirrorError `config` where the token is missing, unless `tokenless`
+ * @throws MirrorError `config` where the token is missing, unless `forEventWorker`
  */
 export function connectService(
   { clock, random, log, version }: ProcessContext,
   { declaration, config, company, files, guard }: ServedCompany,
-  { attempts, budget = "file", events = false, limits = {}, tokenless = false }: ServiceOptions = {},
+  { attempts, budget = "file", events = false, limits = {}, forEventWorker = false }: ServiceOptions = {},
 ) {
   const { protocol = {}, limits: stated } = declaration;
   const { baseUrl, language, http } = config;
   const { reserveShare, windowMs } = config.rateLimit;
   const { known } = company.token;
-  const token = known || !tokenless ? company.token.reveal() : "";
+  const token = known || !forEventWorker ? company.token.reveal() : "";
   const counted = budget === "memory" ? null : openBudgetFile({ path: files.budget, clock, log, windowMs });
   const store = counted ?? createMemoryRateLimitStore();
   const shared = createRateLimiter({
@@ -72,8 +72,8 @@ export function connectService(
   });
   const quota = counted && quotaOf(protocol.monthlyQuota, config.rateLimit, counted, clock);
   const guarded = guard?.guard(shared) ?? shared;
-  const monthly = quota ? limitMonth(guarded, quota, log) : guarded;
-  const rateLimiter = limitRequests(monthly, limits);
+  const monthly = quota ? limitMonth(guarded, quota, log) : () => guarded;
+  const rateLimiter = limitRequests(monthly(forEventWorker), limits);
   const skew = createClockSkew(clock);
   const tokenFile = budget === "memory" ? null : accessTokenFile(config, token);
   const accessTokens =
@@ -109,7 +109,7 @@ export function connectService(
     rateLimiter,
     skew,
     /** Another transport on the same budget, with limits of its own; the caller closes it. */
-    limited: (more: RequestLimits) => open(limitRequests(monthly, more)),
+    limited: (more: RequestLimits) => open(limitRequests(monthly(false), more)),
     [Symbol.asyncDispose]: async () => {
       await transport.close();
       store.close();

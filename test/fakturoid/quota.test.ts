@@ -1,10 +1,21 @@
-import { describe, expect, test } from "vitest";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { fakturoid } from "../../connectors/fakturoid/declaration.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/logger.ts";
+import { monthAt } from "../../src/rate-limit/monthly-quota.ts";
+import { openBudgetFile } from "../../src/state/budget-file.ts";
+import { openMirror } from "../../src/state/mirror.ts";
+import { recordTarget } from "../../src/state/work-item.ts";
+import { WorkQueue } from "../../src/state/work-queue.ts";
 import { settingsOf } from "../../src/store/mirror-files.ts";
 import { readStatus } from "../../src/status/read-status.ts";
+import { changesOf } from "../support/company/account-changes.ts";
 import { openForTest, type Account } from "../support/company/open-account.ts";
+import { endServe, portToKeep, startServe } from "../support/program/serve-process.ts";
+import { look } from "../support/truth/compare.ts";
 
 /** How the month stands, by a connection of its own, as another process sees it. */
 async function month(one: Account) {
@@ -87,4 +98,52 @@ test("status names the service's own limit, also before an answer stated one", a
   const parts = { maxAgeMs: null, nowMs: systemClock.nowMs(), db: null, clock: systemClock, log: silentLog };
   const { budget } = readStatus({ ...settings, ...parts });
   expect(budget).toMatchObject({ limit: null, granted: fakturoid.limits.requests });
+});
+
+/** A recheck of the record is due, and this month's calls are used up but for those that are kept for events. */
+async function leaveRecheck({ files }: Account, id: number): Promise<void> {
+  using budget = openBudgetFile({ path: files.budget, clock: systemClock });
+  budget.noteMonth(monthAt(systemClock.nowMs()), { used: 50, limit: null });
+  using mirror = await openMirror(files.mirror, fakturoid);
+  const recheck = { kind: "detail", lane: "webhook", reason: "recheck", dueAtMs: 1 } as const;
+  const what = { resource: "invoices", target: recordTarget(id), dirtySeq: mirror.sequence.next() };
+  mirror.apply(() => new WorkQueue(mirror.db).add({ ...recheck, ...what }));
+}
+
+// Fault: limiter | a recheck is due when the calls for runs are used up | what is kept for events | it waits, and asks for nothing meanwhile; an event is read
+test("I8: what an event leads to waits for the next month, and leaves events the calls that are kept for them", async () => {
+  const one = await openForTest({ invoices: 10, monthly: null });
+  await one.sync();
+  const { account, client_id, client_secret } = one.standIn.access;
+  const [rechecked, changed] = one.standIn.books.tables().get("invoices") ?? [];
+  await leaveRecheck(one, Number(rechecked?.id));
+  const [port, secret] = [await portToKeep(), "a-long-random-text-0123456789"];
+  writeFileSync(
+    join(one.folder, "config.yaml"),
+    `connector: fakturoid
+base_url: ${one.standIn.url}
+data_dir: .
+companies:
+  acme:
+    account: ${account}
+    contact: office@example.com
+    credentials: { client_id: ${client_id}, client_secret: ${client_secret} }
+    webhook: { secrets: ["${secret}"] }
+rate_limit: { monthly: 100, reserve: 50% }
+schedule: { publish: off, sync: off }
+`,
+  );
+  one.asked();
+  const daemon = await startServe(one.folder, port);
+  onTestFinished(async () => void (await endServe(daemon, "SIGKILL")));
+  await expect.poll(() => daemon.stderr()).toContain("the month's calls are used up");
+  const receiver = { url: `http://127.0.0.1:${port}/webhooks/acme`, secret };
+  changesOf(one.standIn.books, systemClock, receiver).change("invoices", Number(changed?.id), {
+    note: "seen",
+  });
+  const noteOf = `SELECT note FROM invoices WHERE id = ${Number(changed?.id)}`;
+  const notes = () => look(one.files.mirror, (db) => db.prepare(noteOf).pluck().all());
+  await expect.poll(notes).toEqual(["seen"]);
+  await setTimeout(500);
+  expect(one.asked()).toEqual(["/oauth/token", "/account.json", `/invoices/${Number(changed?.id)}.json`]);
 });

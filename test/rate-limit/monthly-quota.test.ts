@@ -7,7 +7,7 @@ import { stubLog } from "../support/http/http-client.ts";
 import { DrivenClock } from "../support/virtual/driven-clock.ts";
 
 /** A month of 15 calls, of which a tenth is kept. Permits use a call of it when they are given, and `taken` more before. */
-function aMonth(used: number) {
+function aMonth(used: number, waits = false) {
   const [clock, log, lost] = [new DrivenClock(), stubLog(), [] as string[]];
   const month: MonthCount & { used: number } = { used, limit: null };
   const taken: number[] = [];
@@ -22,7 +22,7 @@ function aMonth(used: number) {
   const store = { readMonth: () => month, noteMonth: () => undefined };
   const quota = quotaOf({ requests: 15 }, { monthly: null, reserveShare: 0.1 }, store, clock);
   if (!quota) throw new Error("it is declared");
-  const limited = limitMonth(rateLimiter, quota, log);
+  const limited = limitMonth(rateLimiter, quota, log)(waits);
   const admit = (lane: Lane, signal?: AbortSignal) => limited.admit(lane, signal);
   return { clock, log, lost, month, taken, admit, view: () => limited.view() };
 }
@@ -64,4 +64,15 @@ test("an event waits for the next month, which it looks for every minute, and a 
   const stopped = admit("webhook", stop.signal);
   stop.abort();
   await expect(stopped).rejects.toThrow("stopped while waiting for the next month's calls");
+});
+
+test("what is made for the event worker waits with all it asks for, and says once a month why", async () => {
+  const { admit, clock, log, month } = aMonth(13, true);
+  const waiting = admit("list");
+  await clock.advance(120_000);
+  expect(log.lines.filter(({ level }) => level === "warn")).toHaveLength(1);
+  await admit("webhook");
+  month.used = 0;
+  await clock.advance(60_000);
+  await waiting;
 });
