@@ -1,9 +1,10 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { dayMs, hourMs } from "../../src/base/clock.ts";
+import { dayMs, hourMs, isoTime } from "../../src/base/clock.ts";
 import { date, orNull } from "../../src/connector/record-schema.ts";
 import { defineResource } from "../../src/connector/resource.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
+import { ScrubCandidates, type ScrubSource } from "../../src/state/scrub-candidates.ts";
 import {
   scrubAgeMs,
   readRecent,
@@ -21,7 +22,7 @@ import {
 } from "../../src/sync/plan/scrub.ts";
 import { openHasty, resourceOf, resources } from "../support/mirror/mirror.ts";
 import { note, order, person } from "../support/mirror/shop-records.ts";
-import { put, remove, stampOf, startMs } from "../support/mirror/store.ts";
+import { put, putPreview, remove, stampOf, startMs } from "../support/mirror/store.ts";
 import { childPage, runContextOf } from "../support/mirror/run.ts";
 
 type ScrubToday = ReturnType<typeof readScrubPlan>;
@@ -48,8 +49,8 @@ function readOrder(mirror: Mirror, id: number, agoMs: number, more: object = {})
 }
 
 /**
- * Orders and lists of notes that were read days ago: the smaller the number, the longer ago. The third parent is deleted, the
- * list of the fourth was never read.
+ * Orders and lists of notes that were read days ago: the smaller the number, the longer ago. The third parent and order 7 are
+ * deleted, the list of the fourth parent was never read, and of order 8 only the preview is known.
  */
 async function aShop(): Promise<Mirror> {
   const mirror = await openHasty();
@@ -59,6 +60,9 @@ async function aShop(): Promise<Mirror> {
   for (const id of [1, 2, 3])
     await childPage(run, id, [], { at: stampOf(mirror, { receivedAtMs: startMs - (20 - id) * dayMs }) });
   remove(mirror, "people", 3);
+  readOrder(mirror, 7, 30 * dayMs);
+  remove(mirror, "orders", 7, stampOf(mirror, { receivedAtMs: startMs - 29 * dayMs }));
+  putPreview(mirror, "orders", { id: 8, number: "A", total: 1 });
   return mirror;
 }
 
@@ -77,8 +81,12 @@ function chosenIn(
 
 describe("the plan of the scrub", () => {
   test("counts the details and the parents' lists that were read before", async () => {
-    const { plan, left } = readScrubPlan((await aShop()).db, question, 0);
+    const { db } = await aShop();
+    const { plan, left } = readScrubPlan(db, question, 0);
     expect([plan.total, plan.stalest, left]).toEqual([5, 5, 3_600]);
+    const [candidates, oldestMs] = [new ScrubCandidates(db), startMs - 9 * dayMs];
+    expect(candidates.readBefore([orders])).toEqual({ count: 3, oldestMs });
+    expect(candidates.oldestMs([orders])).toBe(oldestMs);
   });
 
   test("asks whether webhooks came without a gap since the stalest of them was read", async () => {
@@ -172,6 +180,37 @@ describe("what the scrub reads with time for more", () => {
   });
 });
 
+const orders: ScrubSource = { table: "orders", listOf: null, date: "issued_on", referrers: [] };
+const ofPerson = [{ table: "notes", column: "person_id", date: null }];
+const notesOfPeople: ScrubSource = { table: "people", listOf: "notes", date: null, referrers: ofPerson };
+
+const idsOf = (found: readonly { readonly id: number | bigint }[]) => found.map(({ id }) => id);
+
+test("recent activity is a change, date, event or referring record; not the first run", async () => {
+  const mirror = await openHasty();
+  const run = runContextOf(mirror);
+  const old = stampOf(mirror, { receivedAtMs: startMs - 200 * dayMs });
+  for (const id of [1, 2, 3, 4]) put(mirror, "people", person(id), { stamp: old });
+  for (const id of [1, 2, 3, 4, 5]) readOrder(mirror, id, 10 * dayMs, { issuedOn: "2024-01-01" });
+  mirror.apply(() => run.runs.finish(1, isoTime(startMs - 9 * dayMs), "complete", {}));
+  for (const id of [1, 2, 3, 4])
+    mirror.apply(() => run.parents.markListed("notes", { resource: "people", id }, startMs - 10 * dayMs, 1));
+  // A change of the order 2, a date of the order 3, an event of the order 4, a note of the person 2.
+  readOrder(mirror, 2, 5 * dayMs, { issuedOn: "2024-01-02" });
+  readOrder(mirror, 3, 5 * dayMs, { issuedOn: "2026-02-20" });
+  mirror.db.exec(`INSERT INTO _inbox (event_id, resource, resource_id, received_at, body, state) VALUES
+    ('e', 'orders', 5, '2020-01-01T00:00:00Z', '{}', 'done'),
+    ('f', 'orders', 4, '${isoTime(startMs - dayMs)}', '{}', 'done')`);
+  put(mirror, "notes", note(7, 2));
+  const candidates = new ScrubCandidates(mirror.db);
+  const times = { untilMs: startMs, nowMs: startMs, sinceMs: startMs - 90 * dayMs };
+  expect(new Set(idsOf(candidates.recent([orders], times, 9)))).toEqual(new Set([2, 3, 4]));
+  expect(idsOf(candidates.recent([notesOfPeople], times, 9))).toEqual([2]);
+  expect(idsOf(candidates.recent([orders], times, 1))).toEqual([4]);
+  const early = { ...times, untilMs: startMs - 6 * dayMs };
+  expect(idsOf(candidates.recent([orders], early, 9))).toEqual([4]);
+});
+
 const sourcesOf = (names: readonly string[], parentsPerRun: "auto" | "all" = "auto") =>
   scrubSources({ declared, resources: names.map(resourceOf), parentsPerRun });
 
@@ -197,8 +236,7 @@ describe("what needs the scrub", () => {
   });
 
   test("are lists of parents, unless every run reads them, with all that refers to the parents", () => {
-    const referrers = [{ table: "notes", column: "person_id", date: null }];
-    expect(sourcesOf(["notes"])).toEqual([{ table: "people", listOf: "notes", date: null, referrers }]);
+    expect(sourcesOf(["notes"])).toEqual([notesOfPeople]);
     expect(sourcesOf(["notes"], "all")).toEqual([]);
   });
 });

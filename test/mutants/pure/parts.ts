@@ -20,7 +20,7 @@ export const parts: Readonly<Record<string, Part>> = {
   },
   plan: {
     files: ["src/sync/plan/*.ts"],
-    tests: ["test/sync/*.test.ts", "test/state/scrub-candidates.test.ts"],
+    tests: ["test/sync/*.test.ts"],
   },
   merge: {
     files: applied.map((name) => `src/store/apply/${name}.ts`),
