@@ -4,14 +4,13 @@ import { expect, test } from "vitest";
 import { earlyGlobals } from "../../../src/cli/program/option-specs.ts";
 import { createAfterRun } from "../../../src/cli/runs/host-process.ts";
 import { systemClock } from "../../../src/base/clock.ts";
-import { aCompany, aMirroredCompany, type Company } from "../../support/company/company.ts";
-import { cell, count, look } from "../../support/truth/compare.ts";
+import { aCompany, type Company } from "../../support/company/company.ts";
+import { look } from "../../support/truth/compare.ts";
 import { configOf, startDaemon } from "../../support/program/daemon.ts";
 import { processEnv } from "../../support/program/process-env.ts";
 import { childrenOf, named, serve, serveHere, writeServeConfig } from "../../support/program/serve.ts";
 import { deliver, eventOf } from "../../support/program/deliveries.ts";
 import { inMirror, metricsOf, readyOf, statusOf, wholeRuns } from "../../support/company/served-company.ts";
-import { readEarlier, wound } from "../../support/verify/verify.ts";
 import { recordingLog } from "../../support/terminal/terminal.ts";
 import { eventually } from "../../support/eventually.ts";
 
@@ -36,26 +35,6 @@ test("what the last run was not followed by is made at the next start; what cann
   const { code, after_run: steps } = await statusOf(company);
   expect({ code, steps }).toMatchObject({ code: 3, steps: [{ outcome: "written" }, { outcome: "failed" }] });
   expect(await metricsOf(daemon)).toMatch(/after_run_failed\{.*config\.yaml"\} 1/);
-});
-
-test("the report is made when everything listed is in, while the scrub goes on", async () => {
-  const company = await aMirroredCompany({ records: 20 });
-  // By runs that nobody remembers.
-  readEarlier(company, 2);
-  wound(company, "DELETE FROM _runs");
-  company.sandbox.control.create("clients", { name: "Nová" });
-  const details = Promise.withResolvers<undefined>();
-  company.proxy.obstruct((asked) => (/\d$/.test(asked.path) ? details.promise : undefined));
-  writeServeConfig(company, "schedule: { sync: off }");
-  await serve(company);
-  await eventually(() => existsSync(reportOf(company)), "the report");
-  expect(inMirror(company, "SELECT outcome FROM _runs ORDER BY id DESC LIMIT 1")).toBeNull();
-  expect(inMirror(company, "SELECT count(*) FROM _work WHERE reason = 'scrub'")).toBeGreaterThan(10);
-  expect(count(reportOf(company), "SELECT count(*) FROM clients WHERE name = 'Nová'")).toBe(1);
-  expect(cell(reportOf(company), "SELECT value FROM _about WHERE fact = 'outcome'")).toBe("complete");
-  details.resolve(undefined);
-  await eventually(() => wholeRuns(company) === 1, "the end of the scrub");
-  expect(inMirror(company, "SELECT count(*) FROM _work")).toBe(0);
 });
 
 // Fault: files | SIGHUP with a config that is wrong, and a file that no longer names what follows runs | the config of a process of `serve` | report and exports are made by the config that is in force
