@@ -13,8 +13,6 @@ import { declaration } from "../../connectors/fintoro/declaration.ts";
 import { readHealth } from "../../src/status/mirror-health.ts";
 import { jsonReply } from "../support/company/proxy.ts";
 import { publish, reading, rowsOf } from "../support/export/published.ts";
-import { Runs } from "../../src/state/runs.ts";
-import { sweptAt } from "../../src/state/sweeps.ts";
 
 describe("a first run", () => {
   test("I11 leaves a mirror equal to the service, column by column, and costs exactly the floor: each list and page once, one detail for each document, one list for each parent", async () => {
@@ -137,7 +135,6 @@ test.each([
 );
 
 const startAtMs = Date.UTC(2026, 10, 20, 12);
-const quick = { quick: true, startAtMs };
 /** Tables that a quick run brings up to date where only what it looks at changed. */
 const shown = [
   "invoices",
@@ -154,63 +151,37 @@ const shown = [
   "warehouses",
   "price_list_items",
 ];
-const ownFacts = ["_runs", "_meta"];
-
-const mirrored = () => aMirroredCompany({ records: 60 }, { startAtMs });
 
 function withStatus(company: Company, table: string, status: string): number[] {
   const sql = `SELECT id FROM ${table} WHERE status = ? AND _deleted_at IS NULL ORDER BY id`;
   return look(company.file, (db) => db.prepare(sql).pluck().all(status)) as number[];
 }
 
-function freshness({ file }: Company) {
-  return look(file, (db) =>
-    declaration.resources.map((one) => sweptAt(one, new Runs(db).sweptTimes(), declaration.resources)),
-  );
-}
+test("a quick run brings edits of all kinds within a few dozen requests, also of old open documents", async () => {
+  const company = await aMirroredCompany({ records: 60 }, { startAtMs });
+  const { control } = company.sandbox;
+  const [paid = 0, credited = 0] = withStatus(company, "invoices", "overdue");
+  control.alter("invoices", paid, { issueDate: "2025-02-03" });
+  await sync(company, { startAtMs });
+  const types = company.sandbox.control.events().length;
+  control.trigger("invoices.paid", paid);
+  control.trigger("credit-notes.created");
+  for (const type of ["clients.updated", "suppliers.created", "business-cases.updated"])
+    control.trigger(type);
+  for (const type of ["invoices.created", "orders.created", "quotations.created"]) control.trigger(type);
+  control.trigger("warehouse-outbound-receipts.created");
+  const [waiting = 0] = withStatus(company, "quotations", "waiting");
+  control.alter("quotations", waiting, { status: "accepted" });
+  expect(control.events().length).toBeGreaterThan(types + 8);
+  expect(credited).not.toBe(0);
 
-describe("a quick run", () => {
-  test("brings edits of all kinds within a few dozen requests, also of old open documents", async () => {
-    const company = await mirrored();
-    const { control } = company.sandbox;
-    const [paid = 0, credited = 0] = withStatus(company, "invoices", "overdue");
-    control.alter("invoices", paid, { issueDate: "2025-02-03" });
-    await sync(company, { startAtMs });
-    const types = company.sandbox.control.events().length;
-    control.trigger("invoices.paid", paid);
-    control.trigger("credit-notes.created");
-    for (const type of ["clients.updated", "suppliers.created", "business-cases.updated"])
-      control.trigger(type);
-    for (const type of ["invoices.created", "orders.created", "quotations.created"]) control.trigger(type);
-    control.trigger("warehouse-outbound-receipts.created");
-    const [waiting = 0] = withStatus(company, "quotations", "waiting");
-    control.alter("quotations", waiting, { status: "accepted" });
-    expect(control.events().length).toBeGreaterThan(types + 8);
-    expect(credited).not.toBe(0);
-
-    const report = await sync(company, quick);
-    expect(report).toMatchObject({ outcome: "complete", swept: {}, resumed: false, troubles: [] });
-    expect(report.requests.total).toBeLessThanOrEqual(60);
-    // Other receipts of the warehouse show its next number, and move no stock.
-    expect(report.requests.detail).toBeLessThanOrEqual(12);
-    expectEqual(company, { tables: shown });
-  });
-
-  test("that finds nothing writes nothing but its own row, and counts as no whole run and in no freshness", async () => {
-    const company = await mirrored();
-    const before = dump(company.file, ownFacts);
-    const changes = count(company.file, "SELECT count(*) FROM _changes");
-    const whole = look(company.file, (db) => new Runs(db).lastEnded());
-    const fresh = freshness(company);
-    const report = await sync(company, { ...quick, startAtMs: startAtMs + 3_600_000 });
-    expect(report).toMatchObject({ outcome: "complete", swept: {} });
-    expect(freshness(company)).toEqual(fresh);
-    expect(report.requests.total).toBeLessThanOrEqual(45);
-    expect(dump(company.file, ownFacts)).toEqual(before);
-    expect(count(company.file, "SELECT count(*) FROM _changes")).toBe(changes);
-    expect(look(company.file, (db) => new Runs(db).lastEnded())).toEqual(whole);
-    expect(count(company.file, "SELECT count(*) FROM _runs WHERE mode = 'quick'")).toBe(1);
-  });
+  const report = await sync(company, { quick: true, startAtMs });
+  expect(report).toMatchObject({ outcome: "complete", resumed: false, troubles: [] });
+  expect(report.swept).toEqual({});
+  expect(report.requests.total).toBeLessThanOrEqual(60);
+  // Other receipts of the warehouse show its next number, and move no stock.
+  expect(report.requests.detail).toBeLessThanOrEqual(12);
+  expectEqual(company, { tables: shown });
 });
 
 // Fault: identity | the company is renamed | the sandbox | accepted and logged; its row follows (I10)
