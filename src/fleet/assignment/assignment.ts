@@ -155,11 +155,8 @@ export class Assignment {
       const isPublished = await this.snapshots.publishLast("last");
       if (!lease.isHeld()) return this.lost();
       // What only this node has is read again by whoever takes the company.
-      return {
-        outcome: "released",
-        nextWorkMs: isPublished ? nextWorkMs : host.clock.nowMs(),
-        failure: null,
-      };
+      const dueMs = isPublished ? nextWorkMs : host.clock.nowMs();
+      return { outcome: "released", nextWorkMs: dueMs, failure: null };
     } catch (error) {
       await this.stopMaking();
       await supervisor.stop(0);

@@ -63,7 +63,7 @@ export async function readFleetStatus(
     /** What Postgres lacks since a worker noticed that a backup was restored; null: none ever was. */
     restored,
     /** Companies that left the fleet and are still known; null: there are none. */
-    removed: next ? { companies: removed.length, next_forgotten_at: isoTime(next.keptUntilMs) } : null,
+    removed: next ? { companies: removed.length, next_forgotten_at: next.kept_until } : null,
   };
 }
 

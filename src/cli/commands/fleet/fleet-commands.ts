@@ -33,11 +33,9 @@ export const fleetListCommand: CommandRun<"fleet list"> = (context, { options: {
     const isOfAll = wanted.length === 0 && tag === undefined;
     const removed = isOfAll ? await readRemovedCompanies(postgres) : [];
     if (members.length === 0) lines.push("the fleet has no companies; `fleet add` shares some");
-    for (const { company, keptUntilMs } of removed)
-      lines.push(`${company}: removed; comes back as it was if it is added until ${isoTime(keptUntilMs)}`);
-    const removedOnes = removed.map(({ company, removedAtMs, keptUntilMs }) => {
-      return [company, { removed_at: isoTime(removedAtMs), kept_until: isoTime(keptUntilMs) }] as const;
-    });
+    for (const { company, kept_until } of removed)
+      lines.push(`${company}: removed; comes back as it was if it is added until ${kept_until}`);
+    const removedOnes = removed.map(({ company, ...times }) => [company, times] as const);
     const companies = Object.fromEntries(members);
     await context.print({ companies, removed: Object.fromEntries(removedOnes) }, lines);
     return "complete";

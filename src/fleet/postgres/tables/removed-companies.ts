@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { dayMs } from "../../../base/clock.ts";
 import type { Postgres } from "../connection.ts";
-import { epochMs, intervalOf, now, type FleetDb } from "../fleet-database.ts";
+import { intervalOf, isoText, now, type FleetDb } from "../fleet-database.ts";
 import { isLive } from "./owners-table.ts";
 
 /** For so long a company that left the fleet can come back as it was. */
@@ -82,11 +82,11 @@ const dueCompany = sql<{ company: string }>`
     AND (t.number = 1 OR t.started_at < now() - ${kept}) AND NOT ${isOwned}
   ORDER BY c.changed_at LIMIT 1 FOR UPDATE OF c SKIP LOCKED`;
 
-/** Companies that left the fleet and can still come back as they were; those that are forgotten first, first. */
+/** Companies that left the fleet and can still come back as they were; those that are forgotten first, first. Times are ISO. */
 export async function readRemovedCompanies({ db }: Postgres) {
   const keptUntil = sql`(greatest(c.changed_at, CASE WHEN t.number > 1 THEN t.started_at END) + ${kept})`;
-  const removed = sql<{ company: string; removedAtMs: number; keptUntilMs: number }>`
-    SELECT c.name AS company, ${epochMs(sql.ref("c.changed_at"))} AS "removedAtMs", ${epochMs(keptUntil)} AS "keptUntilMs"
+  const removed = sql<{ company: string; removed_at: string; kept_until: string }>`
+    SELECT c.name AS company, ${isoText(sql.ref("c.changed_at"))} AS removed_at, ${isoText(keptUntil)} AS kept_until
     FROM fintoro_mirror.companies c, fintoro_mirror.timeline t
     WHERE c.removed AND NOT ${isForgotten} ORDER BY 3, 1`;
   return (await removed.execute(db)).rows;
