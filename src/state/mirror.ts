@@ -2,6 +2,7 @@ import { dirname } from "node:path";
 import { yieldToLoop } from "../base/cancellation.ts";
 import { idsHeld, readEachHeld } from "../store/apply/held-record.ts";
 import { stampWithoutRead } from "../store/apply/read-stamp.ts";
+import { MirrorError } from "../base/errors.ts";
 import { makeFolders } from "../base/files/atomic-file.ts";
 import { systemClock, type Clock } from "../base/clock.ts";
 import { resourceNamed, type ConnectorDeclaration } from "../connector/connector-declaration.ts";
@@ -176,7 +177,7 @@ interface OpenOptions {
  * Opens or creates the mirror for writing. The caller holds the writer lock. Where columns or decoding are others than
  * those of the version that wrote it, rows are first derived again from their JSON.
  *
- * @throws MirrorError `database`, or `stopped` where the signal aborted
+ * @throws MirrorError `database`, `identity` for another connector's, or `stopped` where the signal aborted
  */
 export async function openMirror(
   path: string,
@@ -192,6 +193,7 @@ export async function openMirror(
     const wait = { clock, log, signal: signal ?? new AbortController().signal };
     await retryInTurn(db, () => migrate(db), wait);
     const open = () => {
+      noteConnector(new Meta(db), declaration, path);
       if (!findLog(db)) beginLog(db, path, clock.nowMs());
       return new Mirror(db, declaration, log, files);
     };
@@ -203,6 +205,15 @@ export async function openMirror(
     db.close();
     throw error;
   }
+}
+
+/** To another connector its records mean something else (I10). Throws MirrorError `identity`. */
+function noteConnector(meta: Meta, { name }: ConnectorDeclaration, path: string): void {
+  const known = meta.get("connector") ?? name;
+  const hint = "Nothing was written. Give the company another name in the config, or move the mirror away.";
+  const what = `${path} is a mirror of the connector ${JSON.stringify(known)}, and the config names "${name}"`;
+  if (known !== name) throw new MirrorError("identity", what, { hint });
+  meta.note("connector", name);
 }
 
 /** Opens the database of a mirror that need not outlive this process, for what is only compared. Throws MirrorError `database`. */

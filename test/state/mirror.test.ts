@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, vi } from "vitest";
 import { dayMs, hourMs } from "../../src/base/clock.ts";
 import type { RecordId } from "../../src/base/ids.ts";
 import { Meta, markRestored } from "../../src/state/meta.ts";
-import type { Mirror } from "../../src/state/mirror.ts";
+import { openMirror, type Mirror } from "../../src/state/mirror.ts";
 import { openShop, openAgain, rollBack } from "../support/mirror/mirror.ts";
 import { test } from "../support/mirror/shop-test.ts";
 import { person } from "../support/mirror/shop-records.ts";
@@ -16,6 +16,20 @@ import { inTransaction, type Db } from "../../src/store/database.ts";
 import { Parents } from "../../src/state/parents.ts";
 import { Runs } from "../../src/state/runs.ts";
 import { heartbeatMs, UptimeLog } from "../../src/state/uptime-log.ts";
+
+test("I10: is opened by its own connector alone: another one would derive other rows from its JSON", async ({
+  mirror,
+}) => {
+  put(mirror, "people", person(1));
+  const { declaration, db } = mirror;
+  const held = rows(mirror, "SELECT * FROM people");
+  mirror.close();
+  const other = { ...declaration, name: "other" };
+  const message = `${db.name} is a mirror of the connector "${declaration.name}", and the config names "other"`;
+  await expect(openMirror(db.name, other)).rejects.toMatchObject({ kind: "identity", message });
+  const again = await openShop({ path: db.name });
+  expect(rows(again, "SELECT * FROM people")).toEqual(held);
+});
 
 describe("the sequence", () => {
   // Fault: process | a crash after numbers were given | the sequence in the file and in memory | it never goes back behind a number that was stored (I3)
