@@ -47,18 +47,6 @@ describe("the age of what is to be paid", () => {
     expect(late).toEqual([days > 0 ? { overdue: 10, overdue_eur: 10 } : { overdue: 0, overdue_eur: 0 }]);
   });
 
-  test("a credit note of an invoice that is paid stands beside what else its client owes", () => {
-    const db = reportWith([
-      { daysOverdue: 5, open: 0, currency: 2 },
-      { daysOverdue: 40, open: 10, currency: 2 },
-    ]);
-    db.exec(`UPDATE invoices SET total = 20, total_with_vat = 20;
-      INSERT INTO credit_notes (id, invoice_id, client_id, currency_id, to_be_paid) VALUES (1, 0, 1, 2, -3)`);
-    const sql = "SELECT client_name, age, credit_open, net FROM v_receivables";
-    const owed = { client_name: "Ann", age: "31 to 60", credit_open: 3, net: 7 };
-    expect(rowsOf(db, sql)).toEqual([owed]);
-  });
-
   test("documents without a client stand under the name on them, and no sum loses them", () => {
     const db = reportWith([10, 5, 7].map((open) => ({ daysOverdue: 0, open })));
     db.exec("UPDATE invoices SET client_id = NULL, client_name = 'Walk-in' WHERE id > 0");
@@ -123,35 +111,4 @@ describe("the age of what is to be paid", () => {
       { currency: "EUR", invoices: 1, to_be_paid: 10, to_be_paid_eur: 10 },
     ]);
   });
-});
-
-test("records that name no unit, method, country or supplier, and the client by its id alone, are in every view", () => {
-  const db = reportWith([{ daysOverdue: 5, open: 12 }]);
-  db.exec(`UPDATE invoices SET delivery_date = issue_date, status = 'paid';
-    INSERT INTO document_payments (id, document_type, document_id, payment_date) VALUES (1, 'invoice', 0, '2026-01-21');
-    INSERT INTO credit_notes (id, issue_date, delivery_date, client_id, currency_id, total, total_with_vat)
-      VALUES (1, '2026-01-02', '2026-01-02', 1, 1, -4, -4);
-    INSERT INTO price_list_items (id, name, purchase_price, stock) VALUES (1, 'Desk', 5, 4), (2, 'Chair', 2, 3);
-    INSERT INTO price_list_item_stocks (price_list_item_id, position, stock_quantity) VALUES (1, 0, 4);
-    INSERT INTO invoice_items (invoice_id, position, price_list_item_id, quantity, total, total_with_vat)
-      VALUES (0, 0, 1, 3, 12, 12);
-    INSERT INTO credit_note_items (credit_note_id, position, price_list_item_id, quantity, total, total_with_vat)
-      VALUES (1, 0, 1, -1, -4, -4);
-    INSERT INTO warehouse_inbound_receipts (id, currency_id, supplier_name) VALUES (1, 1, 'Wood Ltd');
-    INSERT INTO quotations (id, status, validity_date) VALUES (1, 'waiting', '2026-11-19'), (2, 'waiting', '2026-11-20')`);
-  const answers = {
-    "number, client_name FROM v_invoices": ["FA0 Ann"],
-    "client_name, average_days FROM v_days_to_pay": ["Ann 20"],
-    "price_list_item_name, quantity, revenue FROM v_sales_lines": ["Desk 3 12", "Desk -1 -4"],
-    "document_type, base FROM v_vat_documents": ["invoice 12", "credit_note -4"],
-    "base, reverse_charge FROM v_vat_by_month": ["8 0"],
-    "name, value FROM v_stock": ["Desk 20"],
-    "name, last_sold FROM v_slow_stock": ["Desk 2026-01-01", "Chair "],
-    "supplier_name FROM v_purchases_by_supplier": ["Wood Ltd"],
-    "outcome FROM v_quotations": ["expired", "waiting"],
-  };
-  for (const [question, rows] of Object.entries(answers)) {
-    const found = db.prepare(`SELECT ${question}`).raw().all() as unknown[][];
-    expect([question, ...found.map((row) => row.join(" "))]).toEqual([question, ...rows]);
-  }
 });

@@ -94,7 +94,7 @@ function openInvoices(books: Books): Row[] {
       );
       return {
         invoice_id: json["id"] as number,
-        ...b.shown(json, "number dueDate"),
+        ...b.shown(json, "number"),
         days_overdue: b.overdueDays(json, books),
         age: re.ageOf(b.overdueDays(json, books)),
         ...b.amountsOf(json, "totalWithVat toBePaid"),

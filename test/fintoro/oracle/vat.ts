@@ -158,7 +158,7 @@ function salesLines(books: Books): Row[] {
       document_number: json["number"] as string,
       ...b.whose(books, json),
       position: i,
-      ...b.shown(item, "priceListItemId name quantity total totalWithVat"),
+      ...b.shown(item, "priceListItemId name total totalWithVat"),
       ...known(name, nets[i] ?? []),
       ...known(`${name}_with_vat`, grosses[i] ?? []),
       ...known(other, []),
