@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
-import { RateLimitedError, UnavailableError } from "../../src/connector/service-errors.ts";
+import { RateLimitedError } from "../../src/connector/service-errors.ts";
 import type { ServiceRequest } from "../../src/connector/transport.ts";
 import { get } from "../support/http/http-client.ts";
 import { rejectionOf } from "../support/errors.ts";
@@ -36,14 +36,6 @@ describe("retries", () => {
     const { http } = await serviceWith(busyOnce, { clock, timeoutMs });
     expect(await http.send(get("/x"))).toMatchObject({ status: 200 });
     expect(waitsMs).toEqual([7_000]);
-  });
-
-  test("end after the attempts that were given, with the last error", async () => {
-    const { service, http } = await serviceWith((answer) => json(answer, {}, 500), { attempts: 3 });
-    const error = await rejectionOf(http.send(get("/x")));
-    expect(error).toBeInstanceOf(UnavailableError);
-    expect(error).toMatchObject({ status: 500, requestId: "req-1", retryable: true });
-    expect(service.asked).toHaveLength(3);
   });
 
   // Fault: service | a write whose outcome is unknown | a server in the service's place | not repeated

@@ -131,10 +131,7 @@ test.each([
   });
 });
 
-test("few bytes may be much content, an empty body is empty, and errors may be compressed too", async () => {
-  const long = Buffer.alloc(5_000_000, 32);
-  const much = await packed("gzip", [gzipSync(long)]);
-  expect((await much.http.send(get("/x"))).body.equals(long)).toBe(true);
+test("an empty body is empty, and errors may be compressed too", async () => {
   const empty = await packed("gzip", [], {}, 204);
   const removed = await empty.http.send({ method: "DELETE", path: "/x", expect: "nothing" });
   expect(removed.body).toHaveLength(0);

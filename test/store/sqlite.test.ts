@@ -21,24 +21,16 @@ import { look } from "../support/truth/compare.ts";
 import { appliedMigrations, migrate, migrations } from "../../src/store/migrations/migrate.ts";
 import type { Migrations } from "../../src/store/migrations/migrate.ts";
 
-describe("a writing connection", () => {
-  test("really runs with synchronous=FULL over a write-ahead log", async () => {
-    const { db } = await openShop();
-    expect(db.pragma("synchronous", { simple: true })).toBe(2);
-    expect(db.pragma("journal_mode", { simple: true })).toBe("wal");
-  });
-
-  // Fault: disk | another connection begins to write first | two connections | busy at once, a retryable error, no failed upgrade of a lock
-  test("takes the write lock when a transaction begins, so that reading first is no trap", () => {
-    const path = join(tempFolder(), "shop.db");
-    using one = openDatabase(path);
-    using other = openDatabase(path);
-    other.pragma("busy_timeout = 0");
-    inTransaction(one, () => {
-      const error = errorOf(() => inTransaction(other, () => undefined));
-      expect(error).toMatchObject({ kind: "database", retryable: true });
-      expect(error.message).toContain("the database is busy");
-    });
+// Fault: disk | another connection begins to write first | two connections | busy at once, a retryable error, no failed upgrade of a lock
+test("a writing connection takes the write lock when a transaction begins, so that reading first is no trap", () => {
+  const path = join(tempFolder(), "shop.db");
+  using one = openDatabase(path);
+  using other = openDatabase(path);
+  other.pragma("busy_timeout = 0");
+  inTransaction(one, () => {
+    const error = errorOf(() => inTransaction(other, () => undefined));
+    expect(error).toMatchObject({ kind: "database", retryable: true });
+    expect(error.message).toContain("the database is busy");
   });
 });
 
