@@ -76,13 +76,12 @@ export function connectService(
   const rateLimiter = limitRequests(monthly(forEventWorker), limits);
   const skew = createClockSkew(clock);
   const tokenFile = budget === "memory" ? null : accessTokenFile(config, token);
-  const accessTokens =
-    protocol.access?.kind === "client_credentials" && known
-      ? createAccessTokens(token, tokenFile, clock, log)
-      : null;
   const contact = company.contact === null ? "" : ` (${company.contact})`;
   const open = (limiter: RateLimiter) => {
     if (!known) return transportWithoutToken(company);
+    // Each shares tokens through the file alone: one that waits for the next month to ask for one holds up no other.
+    const hasAccess = protocol.access?.kind === "client_credentials";
+    const accessTokens = hasAccess ? createAccessTokens(token, tokenFile, clock, log) : null;
     const made = createHttpTransport({
       ...http,
       ...(attempts !== undefined && { attempts }),

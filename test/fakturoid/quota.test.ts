@@ -100,6 +100,21 @@ test("status names the service's own limit, also before an answer stated one", a
   expect(budget).toMatchObject({ limit: null, granted: fakturoid.limits.requests });
 });
 
+test("a run is refused also where what an event leads to waits for the next month's calls to ask for an access token", async () => {
+  const one = await openForTest({ monthly: null }, "rate_limit: { monthly: 10, reserve: 90% }\n");
+  await using service = one.connect(one.config, true);
+  (await service.rateLimiter.admit("webhook")).lost();
+  const stop = new AbortController();
+  const request = { method: "GET", path: "/account.json", expect: "json", lane: "list" } as const;
+  const waiting = service.transport.send({ ...request, signal: stop.signal });
+  const run = service.limited({});
+  const refused = { message: expect.stringContaining("the month's calls are used up") as string };
+  await expect(run.send({ ...request, signal: stop.signal })).rejects.toMatchObject(refused);
+  await run.close();
+  stop.abort();
+  await expect(waiting).rejects.toMatchObject({ kind: "stopped" });
+});
+
 /** A recheck of the record is due, and this month's calls are used up but for those that are kept for events. */
 async function leaveRecheck({ files }: Account, id: number): Promise<void> {
   using budget = openBudgetFile({ path: files.budget, clock: systemClock });

@@ -50,8 +50,8 @@ ${more}`,
   );
   const company = config.companies[0] as CompanyConfig;
   const context = { clock, random: seededRandom(1), log: loggingTo(said), version: "1" };
-  const connect = (own: Config = config): ServiceConnection =>
-    connectService(context, settingsOf(own, company, fakturoid));
+  const connect = (own: Config = config, forEventWorker = false): ServiceConnection =>
+    connectService(context, settingsOf(own, company, fakturoid), { forEventWorker });
   const files = mirrorFiles(config, "acme");
 
   const sync = async (request: Partial<RunRequest> = {}): Promise<RunSummary> => {
