@@ -1,5 +1,7 @@
+import { existsSync, readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { describe, expect, it } from "vitest";
+import { declaration } from "../../connectors/fintoro/declaration.ts";
 import { compareWithReference, type Drift } from "../../src/connector/drift/drift.ts";
 import { library } from "../support/connector/connector.ts";
 
@@ -368,4 +370,13 @@ describe("anything but a reference is refused with a helpful message", () => {
     });
     expect(drifts).toEqual([]);
   });
+});
+
+/** The vendor's reference is not part of the project; where it is beside it, the connector is compared with it. */
+const file = new URL("../../../shared/reference/fintoro-openapi.yaml", import.meta.url);
+const isThere = existsSync(file);
+const absent = isThere ? "" : " (absent here: nothing compared)";
+
+it.runIf(isThere)(`the fintoro connector has no drift from the vendor's reference${absent}`, () => {
+  expect(compareWithReference(declaration, parse(readFileSync(file, "utf8")))).toEqual([]);
 });

@@ -26,7 +26,7 @@ function exactly(schema: z.ZodType): z.ZodType {
   return z.fromJSONSchema(z.toJSONSchema(schema, { unrepresentable: "any", override: allFields }));
 }
 
-/** The types are held to the vendor's reference by `test/connector/reference.test.ts`. */
+/** The types are held to the vendor's reference by `test/connector/drift.test.ts`. */
 test("the stand-in offers the operations of the connector, and its answers are of their types, no field more or less", async () => {
   const ours = declaration.operations.map(({ method, path }) => `${method} ${plain(path)}`);
   expect(Object.keys(allRoutes).toSorted()).toEqual(ours.toSorted());
