@@ -64,14 +64,4 @@ describe("I3, I4: reads that overlap", () => {
     expect(row(mirror, "receipts", 5)?.["_deleted_at"]).not.toBeNull();
     expect(waiting(run)).toEqual(["receipts id:5 confirm overlapped"]);
   });
-
-  test("an answer that is no record holds back no list that was under way", async ({ mirror }) => {
-    const run = runContextOf(mirror, {}, ["people"]);
-    const list = send(mirror);
-    const work = detailWork(run, "people", 1);
-    expect(() => detail(run, "people", { data: {} }, work)).toThrow("no such record came");
-    run.queue.release(work);
-    await page(run, "people", [person(1, "listed")], { at: list.receive() });
-    expect(row(mirror, "people", 1)?.["name"]).toBe("listed");
-  });
 });
