@@ -38,7 +38,7 @@ export function readMirrorPosition(db: Db) {
     /** The last run that ended, its time ISO; quick runs are none. Null: none. */
     last_run: run && { id: run.id, outcome: run.outcome, finished_at: run.finishedAt },
     /** Why no run can begin, or the outcome of one that failed before it began to write; another like it is nothing new. */
-    failed_start: refusal(meta) ?? lastFailedStart(meta)?.outcome ?? null,
+    failed_start: impediment(db)?.state ?? lastFailedStart(meta)?.outcome ?? null,
     /** The hash of the last line of the manifest of files; null: it has none. */
     files_head: readArchivePosition(db)?.head ?? null,
   };
@@ -46,8 +46,6 @@ export function readMirrorPosition(db: Db) {
 
 /** What a snapshot says of its mirror, so that nobody has to fetch it for `fleet status`. Times are ISO. */
 export type SnapshotSummary = ReturnType<typeof readSummary>;
-
-const noLimits = { freshForMs: Infinity, outageLimitMs: Infinity };
 
 /**
  * Reads the summary of a mirror, or of a copy of one, for which so many requests were sent in the last hours.
@@ -61,11 +59,14 @@ export function readSummary(
   oldestMs: number | null,
   nowMs: number,
 ) {
-  const read = readView(db, scope, nowMs);
-  const view = { ...read, service: { ...read.service, state: refusal(new Meta(db)) ?? read.service.state } };
+  const [read, noted] = [readView(db, scope, nowMs), impediment(db)];
+  const view = { ...read, service: { ...read.service, state: noted?.state ?? read.service.state } };
   const requests = Object.values(hours).reduce((sum, count) => sum + count, 0);
-  const open = openConditions({ ...view, limits: noLimits }, nowMs);
+  const message = `the service has not been reached yet: ${noted?.message}`;
+  const away: NamedCondition = { kind: "failed", subject: "reading", blocks: false, message };
+  const open = openConditions({ ...view, limits: { freshForMs: Infinity, outageLimitMs: Infinity } }, nowMs);
   const conditions = open.filter(({ kind }) => kind !== "stale");
+  if (noted?.state === "unavailable") conditions.push(away);
   return {
     /** When the last run began that read all that the config asks for; null: none did. */
     whole_at: isoOrNull(view.wholeRunMs),
@@ -116,10 +117,11 @@ const tokenFaults: Readonly<Record<string, MirrorRadar["token"]>> = {
   identity: "other company's",
 };
 
-/** Runs wait while the token is refused, so that none says it: the event worker notes it. Null: it is not. */
-function refusal(meta: Meta): ServiceNote["state"] | null {
-  const note = meta.get(serviceKey) as ServiceNote | null;
-  return note && note.state in tokenFaults ? note.state : null;
+/** Runs wait while the token is refused, and the first one while the service is away: the event worker notes it. */
+function impediment(db: Db): ServiceNote | null {
+  const note = new Meta(db).get(serviceKey) as ServiceNote | null;
+  const isNew = note?.state === "unavailable" && new Runs(db).lastEnded() === null;
+  return note && (note.state in tokenFaults || isNew) ? note : null;
 }
 
 /** How many requests were sent for a company in each of the last hours, as `2026-11-23T15`; by clocks of nodes. */

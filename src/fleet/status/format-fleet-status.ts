@@ -65,8 +65,7 @@ function jobsLine({ jobs }: FleetStatus): string[] {
   const waiting = Object.entries(jobs).filter(([, { waiting: count }]) => count > 0);
   if (waiting.length === 0) return [];
   const each = waiting.map(
-    ([kind, { waiting: count, oldest_ms: oldest }]) =>
-      `${formatCount(count)} ${kind} (the oldest for ${formatDuration(oldest)})`,
+    ([kind, one]) => `${formatCount(one.waiting)} ${kind} (the oldest for ${formatDuration(one.oldest_ms)})`,
   );
   return [`  jobs that no worker has taken: ${each.join(", ")}`];
 }
@@ -94,10 +93,9 @@ function companyLines(companies: readonly NamedCompany[], nowMs: number): string
   const troubled = companies.filter(([, { problems }]) => problems.length > 0);
   const quiet = companies.filter(([, { problems }]) => problems.length === 0);
   const shown = quiet.slice(0, Math.max(0, mostQuiet - troubled.length));
+  const more = troubled.length - mostTroubled;
   const left = [
-    ...(troubled.length > mostTroubled
-      ? [`${formatCount(troubled.length - mostTroubled)} with a problem`]
-      : []),
+    ...(more > 0 ? [`${formatCount(more)} with a problem`] : []),
     ...(quiet.length > shown.length ? [`${formatCount(quiet.length - shown.length)} without one`] : []),
   ];
   return [

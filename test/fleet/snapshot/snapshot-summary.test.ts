@@ -124,4 +124,14 @@ describeWithPostgres("the pointer to a snapshot", () => {
     mirror.meta.set("service", { ...note, state: "working" });
     expect((await node.make(ownership))?.facts["summary"]).toMatchObject({ conditions: [] });
   });
+
+  test("says why a company was never read while the service is away, and of one that was read nothing", async () => {
+    const { node, mirror, ownership } = await anOwner();
+    mirror.meta.set("service", { state: "unavailable", message: "GET /whoami: 503", since: hoursAgo(1) });
+    const message = "the service has not been reached yet: GET /whoami: 503";
+    const summary = { conditions: [{ kind: "failed", message }], radar: { token: "untried" } };
+    expect((await node.make(ownership))?.facts).toMatchObject({ failed_start: "unavailable", summary });
+    endRun(mirror.db, Date.now());
+    expect((await node.make(ownership))?.facts).toMatchObject({ summary: { conditions: [] } });
+  });
 });
