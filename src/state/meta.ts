@@ -100,6 +100,7 @@ export function inboxPosition(meta: Pick<Meta, "get">): number {
 
 /** Where the mirror notes of which shard of all companies the last run was one that began, as `2/3`; null: of all. */
 export const shardKey = "shard";
+export const connectorKey = "connector";
 
 const restoredKey = "restored";
 

@@ -22,7 +22,7 @@ import { Records } from "../store/tables/stored-records.ts";
 import { finishTables, layOutTables } from "../store/tables/table-layout.ts";
 import { planWithUnknown } from "../store/tables/unknown-columns.ts";
 import { beginLog, findLog, readLog } from "./log-identity.ts";
-import { Meta } from "./meta.ts";
+import { connectorKey, Meta } from "./meta.ts";
 import { highest, Repository, statement } from "../store/own-tables/statement.ts";
 
 /**
@@ -193,7 +193,7 @@ export async function openMirror(
     const wait = { clock, log, signal: signal ?? new AbortController().signal };
     await retryInTurn(db, () => migrate(db), wait);
     const open = () => {
-      noteConnector(new Meta(db), declaration, path);
+      assertConnector(new Meta(db).get(connectorKey), declaration, path);
       if (!findLog(db)) beginLog(db, path, clock.nowMs());
       return new Mirror(db, declaration, log, files);
     };
@@ -208,12 +208,10 @@ export async function openMirror(
 }
 
 /** To another connector its records mean something else (I10). Throws MirrorError `identity`. */
-function noteConnector(meta: Meta, { name }: ConnectorDeclaration, path: string): void {
-  const known = meta.get("connector") ?? name;
+function assertConnector(known: unknown, { name }: ConnectorDeclaration, path: string): void {
   const hint = "Nothing was written. Give the company another name in the config, or move the mirror away.";
   const what = `${path} is a mirror of the connector ${JSON.stringify(known)}, and the config names "${name}"`;
-  if (known !== name) throw new MirrorError("identity", what, { hint });
-  meta.note("connector", name);
+  if (known !== null && known !== name) throw new MirrorError("identity", what, { hint });
 }
 
 /** Opens the database of a mirror that need not outlive this process, for what is only compared. Throws MirrorError `database`. */

@@ -22,6 +22,7 @@ test("I10: is opened by its own connector alone: another one would derive other 
 }) => {
   put(mirror, "people", person(1));
   const { declaration, db } = mirror;
+  mirror.meta.set("connector", declaration.name);
   const held = rows(mirror, "SELECT * FROM people");
   mirror.close();
   const other = { ...declaration, name: "other" };

@@ -1,7 +1,7 @@
 import { isoTime } from "../../base/clock.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { ServiceAnswer } from "../../connector/transport.ts";
-import { shardKey, rememberIdentity, type Meta } from "../../state/meta.ts";
+import { connectorKey, shardKey, rememberIdentity, type Meta } from "../../state/meta.ts";
 import { Runs, type RunRow } from "../../state/runs.ts";
 import { applySingle } from "../lists/list-answer.ts";
 import { createRunContext, stampOf } from "../context/run-context.ts";
@@ -86,6 +86,7 @@ export function beginRun(parts: RunParts, options: RunOptions, identified: Ident
       wholeLists: options.acceptIdentity ? null : (options.wholeLists ?? null),
     });
     mirror.meta.note(shardKey, options.shard ?? null);
+    mirror.meta.note(connectorKey, mirror.declaration.name);
     mirror.meta.note(failedStartKey, null);
     if (identified.changed) rememberIdentity(mirror, identified.identity);
     applyCompany(run, identified.answer);
@@ -135,8 +136,7 @@ type FailedStart = Readonly<Record<"outcome" | "at" | "message", string>>;
 
 /** Notes such a run, inside a transaction. */
 export function noteFailedStart(meta: Meta, { outcome, finished_at: at, error }: RunSummary): void {
-  const failure: FailedStart = { outcome, at, message: error?.message ?? "" };
-  meta.set(failedStartKey, failure);
+  meta.set(failedStartKey, { outcome, at, message: error?.message ?? "" } satisfies FailedStart);
 }
 
 /** The last such run; null: another one began since, or there was none. */
