@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { benchFolder, inTurns, median, type BenchResult } from "./result.ts";
+import { benchFolder, inTurns, median, timed, type BenchResult } from "./result.ts";
 
 const project = fileURLToPath(new URL("../..", import.meta.url));
 const rounds = 15;
@@ -13,14 +13,11 @@ export async function benchStartup(): Promise<BenchResult[]> {
   const cwd = folder.path;
   build(cwd);
   const env = { ...process.env, XDG_CACHE_HOME: path.join(cwd, "cache") };
-  const timed = (args: readonly string[]) => () => {
-    const startedMs = performance.now();
-    spawnSync(process.execPath, args, { cwd, env, stdio: "ignore" });
-    return Promise.resolve(performance.now() - startedMs);
-  };
+  const run = (args: readonly string[]) => spawnSync(process.execPath, args, { cwd, env, stdio: "ignore" });
+  const wallMsOf = async (...args: string[]) => (await timed(() => run(args))).wallMs;
   const bin = path.join(cwd, "bin/fintoro-mirror.js");
-  const refused = timed([bin, "sync", "--config", "refused.yaml"]);
-  const times = await inTurns(rounds, { refused, empty: timed(["-e", "0"]) }, 1);
+  const refused = () => wallMsOf(bin, "sync", "--config", "refused.yaml");
+  const times = await inTurns(rounds, { refused, empty: () => wallMsOf("-e", "0") }, 1);
   const [refusedMs, emptyMs] = [median(times.refused), median(times.empty)];
   const detail = `${refusedMs.toFixed(0)} ms, ${emptyMs.toFixed(0)} ms`;
   const name = "start-up: a refused config against an empty program";
