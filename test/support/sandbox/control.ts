@@ -31,13 +31,12 @@ interface Day {
   readonly company?: number;
 }
 
-/** Changes and looks past HTTP, budget and faults. Without a company's index it is about the first one. */
+/** Changes and looks past HTTP, budget and faults. Without a company's index, or where none can be given, it is about the first one. */
 function controlOf({ control }: Awaited<ReturnType<typeof start>>) {
   const { companies, parts } = control;
   const { faults, tokens, failures } = parts;
   const at = (index = 0) => present(companies[index]);
-  const known = (table: TableName, id: number, index?: number) =>
-    present(at(index).company.tables[table].get(id));
+  const known = (table: TableName, id: number) => present(at().company.tables[table].get(id));
   return {
     ...control,
     /** Gives the record as its detail shows it; throws `Invalid` where the service would answer 422. */
@@ -45,26 +44,20 @@ function controlOf({ control }: Awaited<ReturnType<typeof start>>) {
       const { company } = at(index);
       return writable[table].view(company, writable[table].create(company, input), english);
     },
-    update: (table: TableName, id: number, input: unknown, index?: number) => {
-      const { company } = at(index);
-      const changed = writable[table].update(company, known(table, id, index), input);
+    update: (table: TableName, id: number, input: unknown) => {
+      const { company } = at();
+      const changed = writable[table].update(company, known(table, id), input);
       return writable[table].view(company, changed, english);
     },
-    remove: (table: TableName, id: number, index?: number) =>
-      writable[table].remove(at(index).company, known(table, id, index)),
+    remove: (table: TableName, id: number) => writable[table].remove(at().company, known(table, id)),
     /**
      * Changes fields of a record as the sandbox keeps it (model/row.ts), past every rule: what
      * the web application may do and the API may not. With `event` an event is emitted.
      */
-    alter: (
-      table: TableName,
-      id: number,
-      changes: object,
-      how: { event?: boolean; company?: number } = {},
-    ) => {
-      const { company } = at(how.company);
-      company.tables[table].replace({ ...known(table, id, how.company), ...changes });
-      if (how.event) emit(company, table, "updated", id);
+    alter: (table: TableName, id: number, changes: object, { event = false } = {}) => {
+      const { company } = at();
+      company.tables[table].replace({ ...known(table, id), ...changes });
+      if (event) emit(company, table, "updated", id);
     },
     /** Works for a while as `sandbox tick` has it do; `done` resolves when the day ends or is stopped. */
     day: ({ changes, durationMs, seed, company }: Day) => {
@@ -80,13 +73,12 @@ function controlOf({ control }: Awaited<ReturnType<typeof start>>) {
     },
     fault: (fault: Fault) => faults.add(fault),
     clearFaults: () => faults.clear(),
-    events: (index?: number) => at(index).company.events.list(),
-    onEvent: (listener: (event: SentEvent) => void, index?: number) =>
-      at(index).company.events.subscribe(listener),
+    events: () => at().company.events.list(),
+    onEvent: (listener: (event: SentEvent) => void) => at().company.events.subscribe(listener),
     /** Every record by table and id, as its detail shows it. */
     snapshot: (index?: number) => snapshotOf(at(index).company),
-    rename: (name: string, index?: number) => {
-      at(index).company.name = name;
+    rename: (name: string) => {
+      at().company.name = name;
     },
     revoke: (token: string) => void tokens.delete(token),
     /** What the subscription's deliveries are signed with now. */
