@@ -15,14 +15,3 @@ export async function get({ url, token }: Sandbox, path: string) {
   const text = await response.text();
   return { status: response.status, json: (text === "" ? {} : JSON.parse(text)) as Dict };
 }
-
-export async function all(sandbox: Sandbox, path: string): Promise<Dict[]> {
-  const records: Dict[] = [];
-  for (let page = 1; page <= 500; page++) {
-    const { json } = await get(sandbox, `${path}${path.includes("?") ? "&" : "?"}page=${page}&perPage=200`);
-    records.push(...(json["data"] as Dict[]));
-    const paginator = json["paginator"] as Dict | undefined;
-    if (!paginator || page >= Number(paginator["totalPages"])) return records;
-  }
-  throw new Error(`${path} has more than 500 pages`);
-}
