@@ -68,13 +68,14 @@ export function createCompanyRun(
     const { scrubClosed = never, onListed } = scrubbing;
     const { queue = new WorkQueue(db), graceMs = config.http.timeoutMs } = worker ?? {};
     const [token, rateLimited] = [company.token.reveal(), () => transport.stats().rateLimited];
+    const monthLeft = rateLimiter.view().month?.left ?? null;
     return runSync(
       { mirror, transport, tally, queue, clock, random, log, token, rateLimited },
       {
         ...request,
         mirrored: selectResources(declaration, config.resources),
         parentsPerRun: parentsPerRunOf(config),
-        wholeLists: wholeListSettings(config, rateLimiter.view().month?.left ?? null, clock.nowMs()),
+        wholeLists: wholeListSettings(config.scrub, declaration.resources.length, monthLeft, clock.nowMs()),
         scrub: request.scrub ? scrubOptions(scrubClosed) : null,
         ...(onListed && { onListed }),
         concurrency: config.http.concurrency,
@@ -111,15 +112,15 @@ export function createCompanyRun(
 }
 
 /**
- * When whole lists are read, besides those never read.
- *
- * @param left requests left of the month; null: there is no such limit
+ * When whole lists are read, besides those never read: with half of what is `left` of a month's requests (null: no limit), less
+ * where the nights until its end need more, each for all resources, a token and what it finds; with a tenth at least.
  */
-export function wholeListSettings({ scrub }: Pick<Config, "scrub">, left: number | null, nowMs: number) {
-  // The other half is for nights, events and what people ask.
-  const mostRequests = left === null ? null : Math.floor(left / 2);
+export function wholeListSettings(scrub: Config["scrub"], all: number, left: number | null, nowMs: number) {
   const now = new Date(nowMs);
   const endMs = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1);
+  const nights = Math.ceil((endMs - nowMs) / dayMs) * (all + 2);
+  const most = (rest: number) => Math.max(rest / 10, Math.min(rest / 2, rest - nights));
+  const mostRequests = left === null ? null : Math.floor(most(left));
   const pagesPerDay = Math.max(1, Math.floor(((mostRequests ?? 0) * dayMs) / (endMs - nowMs)));
   return { everyMs: scrub.listsMs, mostRequests, pagesPerDay };
 }

@@ -134,11 +134,18 @@ describe("which whole lists a run reads", () => {
 });
 
 const at = (nowMs: string, left: number | null) =>
-  wholeListSettings({ scrub: { listsMs: dayMs } as never }, left, Date.parse(nowMs));
+  wholeListSettings({ listsMs: dayMs } as never, 8, left, Date.parse(nowMs));
 
 test("whole lists take half of what is left of the month, and in parts what each of its days has of that", () => {
   expect(at("2026-11-21T00:00:00Z", 1_000)).toEqual({ everyMs: dayMs, mostRequests: 500, pagesPerDay: 50 });
-  expect(at("2026-11-30T23:00:00Z", 10)).toMatchObject({ mostRequests: 5, pagesPerDay: 120 });
-  expect(at("2026-11-01T00:00:00Z", 3)).toMatchObject({ mostRequests: 1, pagesPerDay: 1 });
+  expect(at("2026-11-30T23:00:00Z", 10)).toMatchObject({ mostRequests: 1, pagesPerDay: 24 });
+  expect(at("2026-11-01T00:00:00Z", 10)).toMatchObject({ mostRequests: 1, pagesPerDay: 1 });
   expect(at("2026-11-01T00:00:00Z", null)).toMatchObject({ mostRequests: null });
+});
+
+// Fault: limiter | a month's calls that whole lists would use up before its last nights | the plan of a run | nights come first, and whole lists have a tenth at least
+test("whole lists leave the month what its nights need, and have a tenth of it themselves", () => {
+  expect(at("2026-11-12T00:00:00Z", 200)).toMatchObject({ mostRequests: 20, pagesPerDay: 1 });
+  expect(at("2026-11-12T00:00:00Z", 300)).toMatchObject({ mostRequests: 110 });
+  expect(at("2026-11-12T00:00:00Z", 400)).toMatchObject({ mostRequests: 200 });
 });

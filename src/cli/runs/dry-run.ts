@@ -85,7 +85,7 @@ function knownOf(
   };
   const queue = new WorkQueue(db);
   const nowMs = context.clock.nowMs();
-  const settings = wholeListSettings(config, monthLeft, nowMs);
+  const settings = wholeListSettings(config.scrub, declaration.resources.length, monthLeft, nowMs);
   const wholeLists = planWholeLists(wholeListFacts(db, declaration.resources), settings, nowMs);
   const withoutChanges = resources.filter((resource) => changesOf(resource) === null);
   return {
