@@ -168,7 +168,6 @@ class PlannedCompany {
     await time.until(time.sleep(day * dayMs - time.passedMs), Infinity);
   }
 
-  /** By what was read, when it was read last. */
   lastReads(isAsked: (exchange: Exchange) => boolean): ReadonlyMap<string, number> {
     const asked = this.service.exchanges.filter(isAsked);
     return new Map(asked.map(({ route, search, hitAtMs }) => [`${route}?${search}`, hitAtMs]));

@@ -4,7 +4,6 @@ import { docs } from "../support/docs/docs.ts";
 
 const page = docs.get("docs/fleet-sizing.md") ?? "";
 
-/** The cells of the table below a heading, without its head. */
 function tableBelow(heading: string): string[][] {
   const section = page.split(/^## /m).find((one) => one.startsWith(heading)) ?? "";
   const rows = [...section.matchAll(/^\|(.+)\|$/gm)].map(([, cells = ""]) =>

@@ -76,7 +76,6 @@ type Table = typeof table extends fc.Arbitrary<infer T> ? T : never;
 
 type Cells = readonly (string | null)[];
 
-/** Exports the rows from a new mirror in this folder; returns the file. */
 async function fileOf(folder: string, { rows, times }: Table, request: Parameters<typeof exportOf>[1]) {
   using mirror = await openHasty({ declaration, path: path.join(folder, "shop.db") });
   for (const [id, { whole, ...row }] of rows.entries()) {

@@ -16,7 +16,6 @@ async function exported(mirror: Mirror, seq: number | null) {
   return { records, rows, next: manifest.next_since };
 }
 
-/** Applies a delta of records to earlier records. */
 function applied(records: readonly Line[], delta: readonly Line[]): Line[] {
   const held = new Map(records.map((record) => [record["id"], record]));
   for (const { _op, _seq, ...record } of delta) {

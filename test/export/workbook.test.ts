@@ -43,7 +43,6 @@ async function aMirror(): Promise<Mirror> {
   return mirror;
 }
 
-/** A row of a sheet by the names in its heading. */
 function rowsOf({ rows }: Sheet): Record<string, unknown>[] {
   const [head = [], ...rest] = rows;
   return rest.map((row) => Object.fromEntries(head.map((name, at) => [String(name), row[at] ?? null])));

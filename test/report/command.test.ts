@@ -49,7 +49,6 @@ function shownIn(folder: string) {
 
 const runIn = (cwd: string, ...argv: string[]) => runCommand(argv, { cwd, env: {} });
 
-/** What `publish` says of the company. */
 async function published(folder: string, ...argv: string[]): Promise<unknown> {
   const { stdout } = await runIn(folder, "publish", "--company", "acme", "--json", ...argv);
   return (JSON.parse(stdout) as { companies: Record<string, unknown> }).companies["acme"];

@@ -30,13 +30,14 @@ const product = sources.filter(({ path: file }) => /^(?:src|connectors)\//.test(
 const besidesRules = sources.filter((source) => !source.path.startsWith("test/tidy/"));
 /** Each only goes down: a feature pays for itself by what it removes. */
 const most: Size = {
-  lines: 61_666,
+  lines: 61_665,
   files: 437,
   exportedNamesPerThousandLines: 38,
   longestImportChain: 16,
   interfacesOfMoreThanEightMembers: 16,
   typeNamesThatStandTwice: 0,
 };
+const mostTestLines = 60_000;
 /** Tables whose names are ordinary words of the code, too. */
 const plainWords = new Set(["company", "units", "languages", "currencies", "orders", "countries", "banks"]);
 const tables = new Set(declaration.resources.map(({ name }) => name).filter((one) => !plainWords.has(one)));
@@ -99,9 +100,10 @@ describe("folders", () => {
     expect(uniqueExports(product)).toEqual([]);
   });
 
-  test("the product does not grow in any way that its next reader pays for", () => {
+  test("neither product nor tests grow in any way that their next reader pays for", () => {
     const grown = Object.entries(sizeOf(product)).filter(([what, size]) => size > most[what as keyof Size]);
     expect(grown).toEqual([]);
+    expect(sizeOf(below("test/")).lines).toBeLessThanOrEqual(mostTestLines);
   });
 });
 

@@ -11,7 +11,6 @@ const paymentsOf = (books: Books, type: string, json: Dict) =>
 const daysOf = (payments: readonly Dict[]) =>
   payments.length === 0 ? null : re.most(payments.map((payment) => payment["paymentDate"]));
 
-/** The day of the last payment of an invoice that is paid. */
 const paidDate = (books: Books, json: Dict) =>
   json["status"] === "paid" ? daysOf(paymentsOf(books, "invoice", json)) : null;
 

@@ -14,7 +14,6 @@ const fewestOfOthers = 8;
 /** A process that saw others leaves them their share for at least this long. */
 const rememberedMs = 300_000;
 
-/** One request, from when it is sent. */
 export interface WatchedRequest {
   /** What answers had shown of the window when it was sent. */
   readonly known: KnownWindow | null;

@@ -60,7 +60,6 @@ const bookQuery = z.strictObject({
   page: z.int().min(1).optional(),
 });
 
-/** What is read at a path. */
 function read(name: string, path: string, answer: Operation["answer"]) {
   return { name, method: "GET", path, status: 200, answer } as const;
 }
