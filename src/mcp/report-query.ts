@@ -93,7 +93,6 @@ function freshnessOf(db: Db, mirrored: readonly string[]) {
     /** When the table was read whole that was so longest ago, ISO; the earliest of all companies. */
     as_of: earliest("fresh_at", mirrored),
     published_at: earliest("published_at", ["report"]),
-    /** Tables of which not all is known. */
     incomplete_tables: [...new Set(incompleteTables(db))].filter((name) => mirrored.includes(name)),
   };
 }

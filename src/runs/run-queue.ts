@@ -100,7 +100,6 @@ export class RunQueue {
     return this.open > 0;
   }
 
-  /** Does a run read what lists show? */
   get isListing(): boolean {
     return this.current?.run.tally.scrubPlanned === null;
   }

@@ -123,8 +123,9 @@ test("--local names damage without a request; --repair heals rows, the next run 
   await sync(company);
   expect((await verify(company, ["--local"])).report).toMatchObject({ match: true });
   expectEqual(company);
-  const said = await runCommand(["verify", "--local"], { cwd: company.folder });
-  expect(said.stdout).toContain("acme: the mirror fits together");
+  wound(company, `UPDATE invoices SET total = total + 1 WHERE id = ${idAt("max", "invoices")}`);
+  const said = await runCommand(["verify", "--local", "--repair"], { cwd: company.folder });
+  expect(said.stdout).toMatch(/fits together[^]*1 record was repaired; `fintoro-mirror publish`/);
 });
 
 const comparedFile = ({ folder }: Company) => `${folder}/acme.compared.jsonl`;

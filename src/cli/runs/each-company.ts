@@ -29,7 +29,6 @@ interface TogetherOptions {
   readonly finish?: (done: readonly string[]) => Promise<Omit<CompanyResult, "isUnchanged" | "seq"> | null>;
   /** It answers a question: a quiet command prints it, too. @default false */
   readonly isAnswer?: boolean;
-  /** Only companies of this shard. */
   readonly shard?: Shard | undefined;
 }
 

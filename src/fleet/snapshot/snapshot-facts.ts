@@ -31,7 +31,6 @@ export function readMirrorPosition(db: Db) {
   const [meta, runs] = [new Meta(db), new Runs(db)];
   const run = runs.lastEnded();
   return {
-    /** Of the last change; 0: none. */
     seq: new Changes(db).lastSeq(),
     /** Of the last delivery that was taken from the fleet's inbox; 0: none. */
     inbox_seq: inboxPosition(meta),

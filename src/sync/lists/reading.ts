@@ -112,7 +112,6 @@ function deadEndOf({ idle, tails, overstated, total, steady }: Listing): string 
 export function judgeWalk(
   { pages, startedSeq, startedAt }: Pick<Listing, "pages" | "startedSeq" | "startedAt">,
   { ids, withoutId }: ShownRecords,
-  /** What the reading before it showed. */
   earlier: EarlierReadings | null,
   /** Did an earlier run read the list whole? Was the last page full, and showed nothing new? */
   { wasWhole, isRepeated }: Readonly<Record<"wasWhole" | "isRepeated", boolean>>,

@@ -66,7 +66,6 @@ export async function aWorkedFleet(options: SandboxOptions = {}, database?: stri
 
 interface WorkerOptions {
   readonly capacity?: number;
-  /** A folder. */
   readonly reports?: string;
   /** A folder that all nodes share, or a prefix in an object store. */
   readonly snapshots?: string;

@@ -91,7 +91,7 @@ function resultOf(company: string, { found, repair, result }: LocalVerification)
     outcome: match ? "complete" : "difference",
     lines: [
       head,
-      ...(repair ? [`  repaired: ${formatCount(repair.repaired)} records${queued}`] : []),
+      ...(repair ? [repairedLine(repair.repaired, queued)] : []),
       ...problems.map(({ message, hint }) => `  ${message} ${hint}`),
       ...Object.entries(resources).flatMap(([name, check]) =>
         recordLines(check).map((line) => `  ${name} ${line}`),
@@ -239,7 +239,7 @@ export function resultOfMonth(company: string, findings: MonthFindings): Company
     outcome: match ? "complete" : differences.length > 0 ? "difference" : "partial",
     lines: [
       `${company}: ${month}: ${formatCount(equal)} of ${formatCount(compared)} documents equal the service, ${counted(requests, "request")}`,
-      ...(repaired > 0 ? [`  ${counted(repaired, "record was", "records were")} repaired`] : []),
+      ...(repaired > 0 ? [repairedLine(repaired)] : []),
       ...differences.map(({ resource, id, kind, field, mirror, service }) =>
         field === undefined
           ? `  ${resource} ${id}: ${kind}`
@@ -287,7 +287,12 @@ function repairLines({ repair }: VerifyFindings): string[] {
   const found = Object.entries(repair.found).flatMap(([name, one]) =>
     namedLines(one).map((line) => `  before: ${name} ${line}`),
   );
-  return [`  ${counted(repair.repaired, "record was", "records were")} repaired`, ...found];
+  return [repairedLine(repair.repaired), ...found];
+}
+
+function repairedLine(count: number, more = ""): string {
+  const renew = count > 0 ? "; `fintoro-mirror publish` shows them in the report" : "";
+  return `  ${counted(count, "record was", "records were")} repaired${more}${renew}`;
 }
 
 function namedLines({ missing, extra, different, tombstoned }: NamedRecords): string[] {
