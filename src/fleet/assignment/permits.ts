@@ -52,7 +52,7 @@ export function createFleetPermits(
     const found = accountOf(settings.config.baseUrl, pinned.name);
     if (found === account) return true;
     const use = await whileOwned(lease, () => companies.setAccount(lease, found));
-    rival = use?.rival ?? null;
+    if (use) ({ rival } = use);
     if (!use || rival !== null) return false;
     account = found;
     waitForOthers(use.quietMs);
