@@ -19,7 +19,7 @@ export const deliveryFaults = faultsIn(
     results-of-a-group-mixed-up, I6: a delivery is answered with another one's result
       - committed(outcome.value[i] ?? null);
       + committed(outcome.value[i + 1] ?? outcome.value[0] ?? null);
-  src/store/database.ts, found by test/store/sqlite.test.ts
+  src/store/database.ts, found by test/webhook/durable.test.ts
     commit-without-fsync, I6: a power cut takes back an event that was answered with 204
       - db.pragma("synchronous = FULL");
       + db.pragma("synchronous = NORMAL");
