@@ -18,7 +18,6 @@ const rangeRows = 500;
 /** Rows whose texts decide how wide a column is. */
 const measuredRows = 1_000;
 
-/** A finished sheet: its name, and the cells of its filter. */
 type SheetEntry = Readonly<Record<"name" | "filter", string>>;
 
 /** What was written of a table: its file is known when the workbook is complete. */

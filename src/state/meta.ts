@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
 import { isoTime } from "../base/clock.ts";
+import { MirrorError } from "../base/errors.ts";
+import type { ConnectorDeclaration } from "../connector/connector-declaration.ts";
 import { isObject } from "../json/literal.ts";
 import { inTransaction, type Db } from "../store/database.ts";
 import {
@@ -101,6 +103,14 @@ export function inboxPosition(meta: Pick<Meta, "get">): number {
 /** Where the mirror notes of which shard of all companies the last run was one that began, as `2/3`; null: of all. */
 export const shardKey = "shard";
 export const connectorKey = "connector";
+
+/** Throws MirrorError `identity` for a mirror of another connector, to which its records mean something else (I10). */
+export function assertConnector(db: Db, { name }: ConnectorDeclaration): void {
+  const known = new Meta(db).get(connectorKey) ?? name;
+  const hint = "Nothing was written. Give the company another name in the config, or move the mirror away.";
+  const what = `the mirror is one of the connector ${JSON.stringify(known)}, and the config names "${name}"`;
+  if (known !== name) throw new MirrorError("identity", what, { hint });
+}
 
 const restoredKey = "restored";
 

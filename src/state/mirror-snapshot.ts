@@ -13,7 +13,7 @@ import {
 import { attachBelow } from "../store/snapshot/overlay.ts";
 import { createSnapshotViews } from "../store/snapshot/snapshot-views.ts";
 import { readLog } from "./log-identity.ts";
-import { Meta, pinnedIdentity, readArchivePosition } from "./meta.ts";
+import { assertConnector, Meta, pinnedIdentity, readArchivePosition } from "./meta.ts";
 import { Parents } from "./parents.ts";
 import { Runs } from "./runs.ts";
 import { about, documentFiles, type SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
@@ -66,7 +66,7 @@ export function openSnapshot(
   }
 }
 
-/** Makes a snapshot on a connection whose transaction has begun, of the mirror attached as `schema`. */
+/** Makes a snapshot on a connection whose transaction has begun, of the mirror attached as `schema`. Throws `identity`, too. */
 export function showSnapshot(
   db: Db,
   schema: string,
@@ -74,6 +74,7 @@ export function showSnapshot(
   options: SnapshotOptions,
 ) {
   const { redact = [] } = options;
+  assertConnector(db, declaration);
   const tables: readonly SnapshotTable[] = createSnapshotViews(db, schema, declaration, redact);
   const redaction = redact.length === 0 ? null : redactionNow(db, declaration, redact);
   if (redaction) installRedaction(db, redaction);
@@ -82,7 +83,6 @@ export function showSnapshot(
     db,
     tables,
     log: readLog(db).id,
-    /** Of the last change it holds; 0 for none. */
     seq: new Changes(db).lastSeq(),
     run: new Runs(db).lastEnded(),
     completeness: readCompleteness(db, declaration),

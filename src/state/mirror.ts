@@ -2,7 +2,6 @@ import { dirname } from "node:path";
 import { yieldToLoop } from "../base/cancellation.ts";
 import { idsHeld, readEachHeld } from "../store/apply/held-record.ts";
 import { stampWithoutRead } from "../store/apply/read-stamp.ts";
-import { MirrorError } from "../base/errors.ts";
 import { makeFolders } from "../base/files/atomic-file.ts";
 import { systemClock, type Clock } from "../base/clock.ts";
 import { resourceNamed, type ConnectorDeclaration } from "../connector/connector-declaration.ts";
@@ -22,7 +21,7 @@ import { Records } from "../store/tables/stored-records.ts";
 import { finishTables, layOutTables } from "../store/tables/table-layout.ts";
 import { planWithUnknown } from "../store/tables/unknown-columns.ts";
 import { beginLog, findLog, readLog } from "./log-identity.ts";
-import { connectorKey, Meta } from "./meta.ts";
+import { assertConnector, Meta } from "./meta.ts";
 import { highest, Repository, statement } from "../store/own-tables/statement.ts";
 
 /**
@@ -193,7 +192,7 @@ export async function openMirror(
     const wait = { clock, log, signal: signal ?? new AbortController().signal };
     await retryInTurn(db, () => migrate(db), wait);
     const open = () => {
-      assertConnector(new Meta(db).get(connectorKey), declaration, path);
+      assertConnector(db, declaration);
       if (!findLog(db)) beginLog(db, path, clock.nowMs());
       return new Mirror(db, declaration, log, files);
     };
@@ -205,13 +204,6 @@ export async function openMirror(
     db.close();
     throw error;
   }
-}
-
-/** To another connector its records mean something else (I10). Throws MirrorError `identity`. */
-function assertConnector(known: unknown, { name }: ConnectorDeclaration, path: string): void {
-  const hint = "Nothing was written. Give the company another name in the config, or move the mirror away.";
-  const what = `${path} is a mirror of the connector ${JSON.stringify(known)}, and the config names "${name}"`;
-  if (known !== null && known !== name) throw new MirrorError("identity", what, { hint });
 }
 
 /** Opens the database of a mirror that need not outlive this process, for what is only compared. Throws MirrorError `database`. */

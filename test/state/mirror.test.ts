@@ -15,9 +15,10 @@ import { beginLog, readLog } from "../../src/state/log-identity.ts";
 import { inTransaction, type Db } from "../../src/store/database.ts";
 import { Parents } from "../../src/state/parents.ts";
 import { Runs } from "../../src/state/runs.ts";
+import { openSnapshot } from "../../src/state/mirror-snapshot.ts";
 import { heartbeatMs, UptimeLog } from "../../src/state/uptime-log.ts";
 
-test("I10: is opened by its own connector alone: another one would derive other rows from its JSON", async ({
+test("I10: is opened and shown by its own connector alone: another one would derive other rows from its JSON", async ({
   mirror,
 }) => {
   put(mirror, "people", person(1));
@@ -26,8 +27,8 @@ test("I10: is opened by its own connector alone: another one would derive other 
   const held = rows(mirror, "SELECT * FROM people");
   mirror.close();
   const other = { ...declaration, name: "other" };
-  const message = `${db.name} is a mirror of the connector "${declaration.name}", and the config names "other"`;
-  await expect(openMirror(db.name, other)).rejects.toMatchObject({ kind: "identity", message });
+  await expect(openMirror(db.name, other)).rejects.toMatchObject({ kind: "identity" });
+  expect(() => openSnapshot(db.name, other, { reportDate: "2026-11-29" })).toThrow('the config names "other"');
   const again = await openShop({ path: db.name });
   expect(rows(again, "SELECT * FROM people")).toEqual(held);
 });

@@ -15,7 +15,6 @@ const fewestOfOthers = 8;
 const rememberedMs = 300_000;
 
 export interface WatchedRequest {
-  /** What answers had shown of the window when it was sent. */
   readonly known: KnownWindow | null;
   /** Had answers of the last minutes shown others? */
   readonly sawOthers: boolean;

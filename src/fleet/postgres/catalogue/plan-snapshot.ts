@@ -1,7 +1,6 @@
 /** What DuckLake's catalogue has of published files, and the rows of its next snapshot. Names are those of DuckLake. */
 import type { ReportType } from "../../../connector/report-view.ts";
 
-/** A published file that counts. */
 export interface CountingFile {
   readonly name: string;
   /** `company=acme/invoices/data-7-42.parquet`: `name=value` is a column that the file itself lacks. */
