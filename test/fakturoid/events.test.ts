@@ -1,4 +1,3 @@
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startStandIn } from "../../connectors/fakturoid/sandbox/stand-in.ts";
@@ -7,6 +6,7 @@ import { isSecret, readDelivery, readHead, readStored } from "../../src/webhook/
 import { createEventEvaluator } from "../../src/webhook/ingest/ingest.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { changesOf } from "../support/company/account-changes.ts";
+import { writeAccountConfig } from "../support/company/open-account.ts";
 import { look } from "../support/truth/compare.ts";
 import { endServe, portToKeep, startServe } from "../support/program/serve-process.ts";
 import { tempFolder } from "../support/temporary-folder.ts";
@@ -75,21 +75,7 @@ test("I5, I6: serve takes the service's events: a change within seconds, a delet
   const standIn = await startStandIn({ invoices: 10 });
   const changes = changesOf(standIn.books, systemClock, { url: webhookUrl, secret });
   onTestFinished(() => standIn.close());
-  const { account, client_id, client_secret } = standIn.access;
-  writeFileSync(
-    join(folder, "config.yaml"),
-    `connector: fakturoid
-base_url: ${standIn.url}
-data_dir: .
-companies:
-  acme:
-    account: ${account}
-    contact: office@example.com
-    credentials: { client_id: ${client_id}, client_secret: ${client_secret} }
-    webhook: { secrets: ["${secret}"] }
-schedule: { publish: off, sync: off }
-`,
-  );
+  writeAccountConfig(folder, standIn, secret);
   const daemon = await startServe(folder, port);
   const rows = (sql: string) => look(join(folder, "acme.db"), (db) => db.prepare(sql).pluck().all());
   const live = () => rows("SELECT id FROM invoices WHERE _deleted_at IS NULL ORDER BY id") as number[];

@@ -1,5 +1,3 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { fakturoid } from "../../connectors/fakturoid/declaration.ts";
@@ -13,7 +11,7 @@ import { WorkQueue } from "../../src/state/work-queue.ts";
 import { settingsOf } from "../../src/store/mirror-files.ts";
 import { readStatus } from "../../src/status/read-status.ts";
 import { changesOf } from "../support/company/account-changes.ts";
-import { openForTest, type Account } from "../support/company/open-account.ts";
+import { openForTest, writeAccountConfig, type Account } from "../support/company/open-account.ts";
 import { endServe, portToKeep, startServe } from "../support/program/serve-process.ts";
 import { look } from "../support/truth/compare.ts";
 
@@ -129,25 +127,10 @@ async function leaveRecheck({ files }: Account, id: number): Promise<void> {
 test("I8: what an event leads to waits for the next month, and leaves events the calls that are kept for them", async () => {
   const one = await openForTest({ invoices: 10, monthly: null });
   await one.sync();
-  const { account, client_id, client_secret } = one.standIn.access;
   const [rechecked, changed] = one.standIn.books.tables().get("invoices") ?? [];
   await leaveRecheck(one, Number(rechecked?.id));
   const [port, secret] = [await portToKeep(), "a-long-random-text-0123456789"];
-  writeFileSync(
-    join(one.folder, "config.yaml"),
-    `connector: fakturoid
-base_url: ${one.standIn.url}
-data_dir: .
-companies:
-  acme:
-    account: ${account}
-    contact: office@example.com
-    credentials: { client_id: ${client_id}, client_secret: ${client_secret} }
-    webhook: { secrets: ["${secret}"] }
-rate_limit: { monthly: 100, reserve: 50% }
-schedule: { publish: off, sync: off }
-`,
-  );
+  writeAccountConfig(one.folder, one.standIn, secret, "rate_limit: { monthly: 100, reserve: 50% }");
   one.asked();
   const daemon = await startServe(one.folder, port);
   onTestFinished(async () => void (await endServe(daemon, "SIGKILL")));

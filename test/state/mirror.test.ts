@@ -28,7 +28,9 @@ test("I10: is opened and shown by its own connector alone: another one would der
   mirror.close();
   const other = { ...declaration, name: "other" };
   await expect(openMirror(db.name, other)).rejects.toMatchObject({ kind: "identity" });
-  expect(() => openSnapshot(db.name, other, { reportDate: "2026-11-29" })).toThrow('the config names "other"');
+  expect(() => openSnapshot(db.name, other, { reportDate: "2026-11-29" })).toThrow(
+    'the config names "other"',
+  );
   const again = await openShop({ path: db.name });
   expect(rows(again, "SELECT * FROM people")).toEqual(held);
 });

@@ -1,3 +1,6 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { stringify } from "yaml";
 import { fakturoid } from "../../../connectors/fakturoid/declaration.ts";
 import { knownFakturoid } from "../../../connectors/fakturoid/known.ts";
 import { startStandIn } from "../../../connectors/fakturoid/sandbox/stand-in.ts";
@@ -27,6 +30,18 @@ function movedClock() {
     sleep: (ms, signal) => systemClock.sleep(ms, signal),
   };
   return { clock, pass: (ms: number) => void (offsetMs += ms) };
+}
+
+type StandIn = Awaited<ReturnType<typeof startStandIn>>;
+
+/** Writes config.yaml beside the mirror, for `serve` that takes deliveries with this secret. */
+export function writeAccountConfig(folder: string, { url, access }: StandIn, secret: string, more = "") {
+  const { account, ...credentials } = access;
+  const webhook = { secrets: [secret] };
+  const companies = { acme: { account, contact: "office@example.com", credentials, webhook } };
+  const schedule = { publish: "off", sync: "off" };
+  const config = { connector: "fakturoid", base_url: url, data_dir: ".", companies, schedule };
+  writeFileSync(join(folder, "config.yaml"), `${stringify(config)}${more}`);
 }
 
 /** The stand-in, and a mirror of it as the command line would make it: config, access tokens, budget file and all. */
