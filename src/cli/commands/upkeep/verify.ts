@@ -18,7 +18,7 @@ import type { ProgressView } from "../../../log/progress.ts";
 import { connectService, type ServiceConnection } from "../../../runs/service-connection.ts";
 import { assertBegun, periodOfMonth } from "../../../export/plan/period.ts";
 import { readLog } from "../../../state/log-identity.ts";
-import { Meta } from "../../../state/meta.ts";
+import { assertConnector, Meta } from "../../../state/meta.ts";
 import { Changes } from "../../../store/apply/change-log.ts";
 import type { Mirror } from "../../../state/mirror.ts";
 import { ScrubCandidates } from "../../../state/scrub-candidates.ts";
@@ -60,12 +60,12 @@ export const verifyCommand: CommandRun<"verify"> = async (context, { options, co
 /**
  * Checks one company's mirror against itself, and repairs it if that is asked for. Sends no request.
  *
- * @throws MirrorError `database` without a mirror, `locked` where another process writes the one that is to be repaired
+ * @throws MirrorError `database` without a mirror, `identity` for another connector's, `locked` where another process writes the one that is to be repaired
  */
 async function verifyMirrorLocally(scope: CompanyScope, repair: boolean): Promise<CompanyResult> {
   const { files, context, declaration, company, resources } = scope;
   const { clock, log, signal } = context;
-  await readExisting(scope, () => undefined);
+  await readExisting(scope, (db) => assertConnector(db, declaration));
   const selected = new Set(resources.map(({ name }) => name));
   using _ = repair ? takeWriterLock(files.lock, "verify --local --repair") : null;
   // A hundred records are in use at a time: a larger heap only keeps them longer.
