@@ -37,7 +37,7 @@ const most: Size = {
   interfacesOfMoreThanEightMembers: 16,
   typeNamesThatStandTwice: 0,
 };
-const mostTestLines = 60_000;
+const mostTestLines = 59_986;
 /** Tables whose names are ordinary words of the code, too. */
 const plainWords = new Set(["company", "units", "languages", "currencies", "orders", "countries", "banks"]);
 const tables = new Set(declaration.resources.map(({ name }) => name).filter((one) => !plainWords.has(one)));
